@@ -15,6 +15,7 @@
 #include "rt/session/report.h"
 #include "text.h"
 #include "viewer/replayed.h"
+#include "viewer/server.h"
 #include "words.h"
 
 #define EXIT_DAMAGED 3
@@ -38,6 +39,8 @@ static const char help[] =
     "                   goes to begins in the log's state. PORT: default: the first free one from "
     "8765\n"
     "  --no-browser     with --view: opens none\n"
+    "  --allow-origin URL  with --view: a page of this origin may watch as well, by\n"
+    "                   foxglove.sdk.v1: --allow-origin https://app.foxglove.dev\n"
     "  --realtime       at the pace it was recorded at, tick by tick, until the end or a signal\n"
     "  --onto DEVICE    the recorded outputs of this device of the scene go to the device itself, "
     "at\n"
@@ -178,6 +181,16 @@ static int set_view(struct replay *r, const char *port)
                : 0;
 }
 
+static int allow_origin(struct replay *r, const char *text)
+{
+    r->pages.allowed_origin = text;
+    return server_is_origin(text)
+               ? 0
+               : command_usage(r->name,
+                               "--allow-origin %s: SCHEME://HOST or SCHEME://HOST:PORT is expected",
+                               text);
+}
+
 static int replay_log(struct replay *r, const char *path)
 {
     struct tact_error err = {.line = 0};
@@ -221,14 +234,21 @@ static int replay_log(struct replay *r, const char *path)
 
 int cmd_replay(int argc, char **argv)
 {
-    static const struct option longs[] = {
-        {"verify", no_argument, NULL, 'v'},     {"from", required_argument, NULL, 'f'},
-        {"to", required_argument, NULL, 't'},   {"recompute", required_argument, NULL, 'r'},
-        {"each", no_argument, NULL, 'e'},       {"realtime", no_argument, NULL, 'R'},
-        {"onto", required_argument, NULL, 'o'}, {"scene", required_argument, NULL, 's'},
-        {"view", optional_argument, NULL, 'V'}, {"no-browser", no_argument, NULL, 'B'},
-        {"json", no_argument, NULL, 'j'},       {"quiet", no_argument, NULL, 'q'},
-        {"help", no_argument, NULL, 'h'},       {NULL, 0, NULL, 0}};
+    static const struct option longs[] = {{"verify", no_argument, NULL, 'v'},
+                                          {"from", required_argument, NULL, 'f'},
+                                          {"to", required_argument, NULL, 't'},
+                                          {"recompute", required_argument, NULL, 'r'},
+                                          {"each", no_argument, NULL, 'e'},
+                                          {"realtime", no_argument, NULL, 'R'},
+                                          {"onto", required_argument, NULL, 'o'},
+                                          {"scene", required_argument, NULL, 's'},
+                                          {"view", optional_argument, NULL, 'V'},
+                                          {"no-browser", no_argument, NULL, 'B'},
+                                          {"allow-origin", required_argument, NULL, 'O'},
+                                          {"json", no_argument, NULL, 'j'},
+                                          {"quiet", no_argument, NULL, 'q'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {NULL, 0, NULL, 0}};
     struct replay r = {.name = argv[0],
                        .options = tact_replay_options_default(),
                        .pages = {.browser = 1, .stop = command_stop()}};
@@ -244,6 +264,7 @@ int cmd_replay(int argc, char **argv)
         r.options.onto = c == 'o' ? optarg : r.options.onto;
         r.scene = c == 's' ? optarg : r.scene;
         code = c == 'V' ? set_view(&r, optarg) : code;
+        code = c == 'O' ? allow_origin(&r, optarg) : code;
         r.pages.browser &= c != 'B';
         r.options.each |= c == 'e';
         r.options.realtime |= c == 'R';

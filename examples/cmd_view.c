@@ -5,6 +5,7 @@
 #include <string.h>
 #include "command.h"
 #include "viewer/player.h"
+#include "viewer/server.h"
 #include "words.h"
 
 static const char help[] =
@@ -16,6 +17,8 @@ static const char help[] =
     "  --paused       do not play at once\n"
     "  --port N       serve at this port; default: the first free one from 8765\n"
     "  --no-browser   open none; it opens by itself where there is a display\n"
+    "  --allow-origin URL  a page of this origin may watch as well, by foxglove.sdk.v1:\n"
+    "                 --allow-origin https://app.foxglove.dev\n"
     "  --help         this text\n\n"
     "exit codes:\n"
     "  0  ended by Ctrl-C, SIGTERM or SIGHUP\n"
@@ -46,21 +49,31 @@ static int view_scene(const char *command, const struct player_options *o)
     if (o->port) {
         snprintf(page, sizeof page, "--view=%d", o->port);
     }
-    char *argv[] = {(char *)command, (char *)o->path, page, o->browser ? NULL : "--no-browser",
-                    NULL};
+    char *argv[8] = {(char *)command, (char *)o->path, page};
+    int argc = 3;
+    if (!o->browser) {
+        argv[argc++] = "--no-browser";
+    }
+    if (o->allowed_origin) {
+        argv[argc++] = "--allow-origin";
+        argv[argc++] = (char *)o->allowed_origin;
+    }
     if (o->time > 0.0 || o->paused) {
         return command_usage(command, "--time and --paused are of logs, and %s is none", o->path);
     }
     optind = 1;
-    return cmd_sim(o->browser ? 3 : 4, argv);
+    return cmd_sim(argc, argv);
 }
 
 int cmd_view(int argc, char **argv)
 {
-    static const struct option longs[] = {
-        {"time", required_argument, NULL, 't'}, {"paused", no_argument, NULL, 'p'},
-        {"port", required_argument, NULL, 'n'}, {"no-browser", no_argument, NULL, 'b'},
-        {"help", no_argument, NULL, 'h'},       {NULL, 0, NULL, 0}};
+    static const struct option longs[] = {{"time", required_argument, NULL, 't'},
+                                          {"paused", no_argument, NULL, 'p'},
+                                          {"port", required_argument, NULL, 'n'},
+                                          {"no-browser", no_argument, NULL, 'b'},
+                                          {"allow-origin", required_argument, NULL, 'O'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {NULL, 0, NULL, 0}};
     struct player_options o = {.browser = 1, .stop = command_stop()};
     struct tact_error err = {.line = 0};
     int c;
@@ -75,6 +88,9 @@ int cmd_view(int argc, char **argv)
             good = !word_to_port(optarg, &o.port);
         } else if (c == 'p') {
             o.paused = 1;
+        } else if (c == 'O') {
+            good = server_is_origin(optarg);
+            o.allowed_origin = optarg;
         } else if (c == 'b') {
             o.browser = 0;
         } else {

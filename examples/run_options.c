@@ -30,6 +30,8 @@ static const char help[] =
     "machine\n"
     "                      can open%s\n"
     "  --no-browser        open none by itself\n"
+    "  --allow-origin URL  with --view, a page of this origin may watch as well, by\n"
+    "                      foxglove.sdk.v1: --allow-origin https://app.foxglove.dev\n"
     "  --plugins DIR       folder of device types beside those built in, TYPE.so each; then come\n"
     "                      $TACT_PLUGINS and the installed folder (see devices/DEVICES.md)\n"
     "  --require-rt        fail where any part of real time is refused (see tact doctor)\n"
@@ -110,6 +112,16 @@ static int set_port(struct run *run, const char *text)
                : 0;
 }
 
+static int set_origin(struct run *run, const char *text)
+{
+    run->pages.allowed_origin = text;
+    return server_is_origin(text)
+               ? 0
+               : command_usage(run->name,
+                               "--allow-origin %s: SCHEME://HOST or SCHEME://HOST:PORT is expected",
+                               text);
+}
+
 int run_parse(struct run *run, int argc, char **argv)
 {
     static const struct option longs[] = {{"duration", required_argument, NULL, 'd'},
@@ -120,6 +132,7 @@ int run_parse(struct run *run, int argc, char **argv)
                                           {"require-rt", no_argument, NULL, 'r'},
                                           {"view", optional_argument, NULL, 'v'},
                                           {"no-browser", no_argument, NULL, 'n'},
+                                          {"allow-origin", required_argument, NULL, 'O'},
                                           {"split-seconds", required_argument, NULL, 's'},
                                           {"split-mb", required_argument, NULL, 'b'},
                                           {"force", no_argument, NULL, 'F'},
@@ -161,6 +174,9 @@ int run_parse(struct run *run, int argc, char **argv)
             break;
         case 'n':
             run->pages.browser = 0;
+            break;
+        case 'O':
+            rc = set_origin(run, optarg);
             break;
         case 'j':
             run->json = 1;

@@ -54,7 +54,7 @@ foreach(target ${examples})
   endif()
 endforeach()
 if(EXISTS ${PROJECT_SOURCE_DIR}/examples/scenes)
-  install(DIRECTORY examples/scenes examples/imports DESTINATION ${CMAKE_INSTALL_DATADIR}/tact)
+  install(DIRECTORY examples/scenes examples/imports examples/layouts DESTINATION ${CMAKE_INSTALL_DATADIR}/tact)
 endif()
 
 # What the system needs to know: who may open which device, who may be real-time, and a service.

@@ -78,6 +78,9 @@ static void run_tick(struct playback *p)
     tact_view_step(&p->view, p->before, p->now);
     wire_add_tick(&p->gather, tact_session_world(p->view.session), p->view.scene->period,
                   v[p->view.timing], v[p->view.timing + 1]);
+    if (p->each) {
+        p->each(p->user, p->now);
+    }
 }
 
 int playback_go(struct playback *p, uint64_t target, int64_t budget_ns)

@@ -14,9 +14,12 @@ struct playback {
     uint64_t index;                   /* of the record in `now`; 0: none was read */
     struct tact_record *before, *now; /* of two ticks, one after the other */
     int *devices;
-    struct tact_pressure *map; /* of the tick that was run last */
-    char *hello;               /* wire_hello() */
-    size_t shapes;             /* of each the mesh, NULL where it needs none */
+    struct tact_pressure *map;                                  /* of the tick that was run last */
+    void (*each)(void *user, const struct tact_record *record); /* called with each tick that is
+                                                                   run; or NULL */
+    void *user;
+    char *hello;   /* wire_hello() */
+    size_t shapes; /* of each the mesh, NULL where it needs none */
     void **meshes;
     size_t *mesh_sizes;
 };

@@ -18,6 +18,7 @@ extern char **environ;
 
 struct player {
     struct playback playback;
+    struct tact_topics *topics;
     struct wishes wishes;
     struct server *server;
 };
@@ -34,6 +35,17 @@ static void report_fault(struct player *p)
     }
 }
 
+static void publish_record(struct player *p, const struct tact_record *record, int frame)
+{
+    size_t bytes = tact_layout_bytes(tact_log_layout(p->playback.log));
+    server_publish_copy(p->server, record, bytes, frame);
+}
+
+static void on_tick(void *user, const struct tact_record *record)
+{
+    publish_record(user, record, 0);
+}
+
 static int open_server(struct player *p, const struct player_options *options,
                        struct tact_error *err)
 {
@@ -45,6 +57,10 @@ static int open_server(struct player *p, const struct player_options *options,
         .meshes = play->meshes,
         .mesh_sizes = play->mesh_sizes,
         .frame_room = wire_room(world, play->view.device_count),
+        .name = play->view.scene->name ? play->view.scene->name : "log",
+        .topics = p->topics,
+        .record_room = tact_layout_bytes(tact_log_layout(play->log)),
+        .allowed_origin = options->allowed_origin,
         .port = options->port,
         .away_from_cpu = -1,
         .ask = wishes_ask,
@@ -53,6 +69,8 @@ static int open_server(struct player *p, const struct player_options *options,
     int rc = server_open(&o, &p->server, err);
     if (!rc) {
         report_fault(p);
+        p->playback.each = on_tick;
+        p->playback.user = p;
     }
     return rc;
 }
@@ -86,6 +104,7 @@ static int serve(struct player *p, const struct tact_stop *stop, double position
         if (follow_wishes(p, &position, &playing)) {
             rc = playback_go(&p->playback, (uint64_t)position, BUDGET_NS);
             if (!rc) {
+                publish_record(p, p->playback.now, 1);
                 server_publish(p->server, playback_frame(&p->playback, playing ? 0 : WIRE_PAUSED,
                                                          server_frame(p->server)));
             }
@@ -115,6 +134,7 @@ int player_run(const struct player_options *options, struct tact_error *err)
     struct tact_log *log = NULL;
     int rc = tact_log_open(options->path, &log, err);
     rc = rc ? rc : playback_open(&p.playback, log, err);
+    rc = rc ? rc : tact_session_topics(p.playback.view.session, &p.topics, err);
     rc = rc ? rc : open_server(&p, options, err);
     if (!rc) {
         player_announce(stdout, server_address(p.server), options->browser);
@@ -124,6 +144,7 @@ int player_run(const struct player_options *options, struct tact_error *err)
         }
     }
     server_close(p.server);
+    tact_topics_free(p.topics);
     playback_close(&p.playback);
     tact_log_close(log);
     wishes_close(&p.wishes);

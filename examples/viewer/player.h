@@ -8,9 +8,10 @@
 
 struct player_options {
     const char *path;
-    int port;    /* 0: any of the usual */
-    double time; /* that it begins at [s] */
-    int paused;  /* 1: at the start */
+    int port;                   /* 0: any of the usual */
+    double time;                /* that it begins at [s] */
+    int paused;                 /* 1: at the start */
+    const char *allowed_origin; /* see struct server_options */
     const struct tact_stop *stop;
     int browser; /* 1: one is opened where there is a display */
 };

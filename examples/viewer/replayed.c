@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include "player.h"
 #include "rt/clock.h"
 #include "server.h"
@@ -21,18 +22,26 @@ static int open_pages(struct replayed *r, struct tact_view *view, const struct t
     r->hello = wire_hello(view->scene, world, "log", log->first_tick, log->last_tick);
     int rc =
         r->devices && r->map && r->hello ? wire_meshes(world, &r->meshes, &r->mesh_sizes) : -ENOMEM;
+    rc = rc ? tact_error_set(&r->err, rc, "no memory for the viewer") : 0;
+    rc = rc ? rc : tact_session_topics(view->session, &r->topics, &r->err);
+    r->record_bytes = tact_layout_bytes(tact_session_layout(view->session));
+    r->record = rc ? NULL : calloc(1, r->record_bytes);
+    rc = rc || r->record ? rc : tact_error_set(&r->err, -ENOMEM, "no memory for the viewer");
     const struct server_options o = {
         .hello = r->hello,
         .mesh_count = r->shapes,
         .meshes = r->meshes,
         .mesh_sizes = r->mesh_sizes,
         .frame_room = wire_room(world, view->device_count),
+        .name = view->scene->name ? view->scene->name : "log",
+        .topics = r->topics,
+        .record_room = r->record_bytes,
+        .allowed_origin = r->allowed_origin,
         .port = r->port,
         .away_from_cpu = -1,
         .ask = wishes_ask,
         .user = &r->wishes,
     };
-    rc = rc ? tact_error_set(&r->err, rc, "no memory for the viewer") : 0;
     rc = rc ? rc : server_open(&o, &r->server, &r->err);
     if (!rc) {
         player_announce(stderr, server_address(r->server), r->browser);
@@ -61,6 +70,9 @@ void replayed_tick(struct replayed *r, const struct tact_record *logged,
     };
     wire_add_tick(&r->gather, tact_session_world(view->session), view->scene->period, timing[0],
                   timing[1]);
+    memcpy(r->record, record, r->record_bytes);
+    memcpy(r->record->values + view->timing, timing, 4 * sizeof *timing);
+    server_publish_copy(r->server, r->record, r->record_bytes, 0);
 }
 
 static void publish(struct replayed *r, int flags)
@@ -70,6 +82,7 @@ static void publish(struct replayed *r, int flags)
     }
     struct wire_state state = r->state;
     state.flags |= flags;
+    server_publish_copy(r->server, r->record, r->record_bytes, 1);
     server_publish(r->server,
                    wire_frame(&r->gather, tact_session_world(r->view->session),
                               r->view->scene->period, &state, r->map, server_frame(r->server)));
@@ -127,6 +140,8 @@ void replayed_close(struct replayed *r)
         return;
     }
     server_close(r->server);
+    tact_topics_free(r->topics);
+    free(r->record);
     wishes_close(&r->wishes);
     wire_meshes_free(r->meshes, r->mesh_sizes, r->shapes);
     free(r->hello);

@@ -8,12 +8,16 @@
 #include "wishes.h"
 
 struct replayed {
-    int port;    /* 0: any of the usual */
-    int browser; /* 1: one is opened where there is a display */
+    int port;                   /* 0: any of the usual */
+    int browser;                /* 1: one is opened where there is a display */
+    const char *allowed_origin; /* see struct server_options */
     const struct tact_stop *stop;
     struct tact_error err; /* text: why the pages could not be served */
 
     struct server *server; /* NULL until the first turn */
+    struct tact_topics *topics;
+    struct tact_record *record; /* of the last tick that was replayed */
+    size_t record_bytes;
     struct wishes wishes;
     struct wire_gather gather;
     const struct tact_view *view;

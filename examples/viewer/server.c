@@ -1,68 +1,23 @@
-/* The server of the viewer, on libwebsockets. See server.h. */
+/* The server of the viewer, on libwebsockets: its address, its page, its thread. See server.h. */
 #include "server.h"
 
 #include <errno.h>
-#include <jansson.h>
-#include <libwebsockets.h>
-#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdatomic.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include "pages.h"
-#include "rt/triple.h"
+#include "rt/clock.h"
+#include "server_internal.h"
 
-#define FRAMES_UNDER_WAY 2 /* that a page has not acknowledged: its socket may hold 3 s of them */
-#define FRAME_US 16667     /* between two looks for a frame */
-#define MESSAGE_MOST 4096  /* of what a page sends */
-#define CLIENTS_MOST 64
+#define FRAME_US 16667 /* between two updates of the clients */
+#define BUFFER_LEAST 65536
 #define PORTS 20
+#define ORIGIN_ROOM 256 /* of an Origin, with the zero */
 
-struct slot {
-    size_t bytes;
-    unsigned char data[];
-};
-
-struct client {
-    struct lws *wsi;
-    size_t written;  /* 0: hello is next, then each mesh, then frames */
-    uint32_t sent;   /* number of the last frame */
-    int under_way;   /* frames that it has not acknowledged */
-    int fault;       /* 1: sent */
-    size_t received; /* of a message in parts; more than MESSAGE_MOST: it is dropped */
-    char message[MESSAGE_MOST + 1];
-};
-
-struct server {
-    struct server_options options;
-    struct lws_context *context;
-    lws_sorted_usec_list_t timer;
-    pthread_t thread;
-    atomic_int done, count;
-    _Atomic(const char *) fault;
-    struct tact_triple *frames;
-    const struct slot *newest;
-    uint32_t newest_number;
-    unsigned char *buffer; /* of a message that is written */
-    size_t buffer_room;
-    int port;
-    char token[33];
-    char address[96];
-    struct client *clients[CLIENTS_MOST];
-};
-
-static uint32_t number_of(const struct slot *slot)
-{
-    uint32_t number;
-    memcpy(&number, slot->data + 4, sizeof number); /* struct wire_head */
-    return number;
-}
-
-static struct server *server_of(struct lws *wsi)
+struct server *server_of(struct lws *wsi)
 {
     return lws_context_user(lws_get_context(wsi));
 }
@@ -82,25 +37,33 @@ static int is_local(const struct server *s, const char *host)
     return 0;
 }
 
-static int has_local_host(struct lws *wsi)
+int server_has_local_host(struct lws *wsi)
 {
     char host[128];
     return lws_hdr_copy(wsi, host, sizeof host, WSI_TOKEN_HOST) > 0 &&
            is_local(server_of(wsi), host);
 }
 
+int server_is_origin(const char *text)
+{
+    const char *host = strstr(text, "://");
+    return host && host > text && strlen(text) < ORIGIN_ROOM && !strpbrk(host + 3, "/?# ");
+}
+
 /* Programs send no origin; a browser sends that of the page. */
-static int has_local_origin(struct lws *wsi)
+int server_has_good_origin(struct lws *wsi, const char *allowed)
 {
     static const char scheme[] = "http://";
-    char origin[128];
-    int size = lws_hdr_total_length(wsi, WSI_TOKEN_ORIGIN);
-    if (size == 0) {
+    char origin[ORIGIN_ROOM];
+    if (lws_hdr_total_length(wsi, WSI_TOKEN_ORIGIN) == 0) {
         return 1;
     }
-    return lws_hdr_copy(wsi, origin, sizeof origin, WSI_TOKEN_ORIGIN) > 0 &&
-           !strncmp(origin, scheme, strlen(scheme)) &&
-           is_local(server_of(wsi), origin + strlen(scheme));
+    if (lws_hdr_copy(wsi, origin, sizeof origin, WSI_TOKEN_ORIGIN) <= 0) {
+        return 0;
+    }
+    return (allowed && !strcmp(origin, allowed)) ||
+           (!strncmp(origin, scheme, strlen(scheme)) &&
+            is_local(server_of(wsi), origin + strlen(scheme)));
 }
 
 static int serve_file(struct lws *wsi, const char *uri)
@@ -138,10 +101,11 @@ static int on_http(struct lws *wsi, enum lws_callback_reasons reason, void *user
 {
     switch (reason) {
     case LWS_CALLBACK_FILTER_HTTP_CONNECTION:
-    case LWS_CALLBACK_FILTER_PROTOCOL_CONNECTION:
-        return !has_local_host(wsi);
+        return !server_has_local_host(wsi);
+    case LWS_CALLBACK_FILTER_PROTOCOL_CONNECTION: /* a socket of no protocol */
+        return 1;
     case LWS_CALLBACK_HTTP:
-        return has_local_host(wsi) ? serve_file(wsi, in) : -1;
+        return server_has_local_host(wsi) ? serve_file(wsi, in) : -1;
     case LWS_CALLBACK_HTTP_WRITEABLE:
         return write_file(wsi);
     default:
@@ -149,172 +113,59 @@ static int on_http(struct lws *wsi, enum lws_callback_reasons reason, void *user
     }
 }
 
-static int write_message(struct server *s, struct lws *wsi, const void *data, size_t size, int text)
+int server_add_part(struct request *request, struct lws *wsi, const void *in, size_t size)
 {
-    if (size + LWS_PRE > s->buffer_room) {
+    if (request->size + size <= SERVER_REQUEST_MOST) {
+        memcpy(request->text + request->size, in, size);
+        request->size += size;
+    } else {
+        request->size = SERVER_REQUEST_MOST + 1;
+    }
+    return lws_is_final_fragment(wsi) && !lws_remaining_packet_payload(wsi);
+}
+
+static int make_room(struct server *s, size_t size)
+{
+    if (size > s->buffer_room) {
+        unsigned char *more = realloc(s->buffer, size);
+        if (!more) {
+            return -ENOMEM;
+        }
+        s->buffer = more;
+        s->buffer_room = size;
+    }
+    return 0;
+}
+
+int server_write(struct server *s, struct lws *wsi, const void *head, size_t head_size,
+                 const void *data, size_t size, enum lws_write_protocol kind)
+{
+    size_t all = head_size + size;
+    if (make_room(s, LWS_PRE + all)) {
         return -1;
     }
-    memcpy(s->buffer + LWS_PRE, data, size);
-    int sent = lws_write(wsi, s->buffer + LWS_PRE, size, text ? LWS_WRITE_TEXT : LWS_WRITE_BINARY);
-    return sent < (int)size ? -1 : 0;
-}
-
-static int write_fault(struct server *s, struct client *c, const char *text)
-{
-    json_t *message = json_pack("{s:s, s:s}", "op", "fault", "text", text);
-    char *out = message ? json_dumps(message, JSON_COMPACT) : NULL;
-    int rc = out ? write_message(s, c->wsi, out, strlen(out), 1) : 0;
-    c->fault = 1;
-    json_decref(message);
-    free(out);
-    return rc;
-}
-
-/* One message a call: hello, the meshes, then frames as they are acknowledged. */
-static int write_next(struct server *s, struct client *c)
-{
-    const struct server_options *o = &s->options;
-    const char *fault = atomic_load_explicit(&s->fault, memory_order_acquire);
-    int rc = 0;
-    if (c->written == 0) {
-        rc = write_message(s, c->wsi, o->hello, strlen(o->hello), 1);
-        c->written++;
-    } else if (c->written <= o->mesh_count) {
-        rc = o->meshes[c->written - 1] ? write_message(s, c->wsi, o->meshes[c->written - 1],
-                                                       o->mesh_sizes[c->written - 1], 0)
-                                       : 0;
-        c->written++;
-    } else if (fault && !c->fault) {
-        rc = write_fault(s, c, fault);
-    } else if (s->newest && s->newest_number != c->sent && c->under_way < FRAMES_UNDER_WAY) {
-        c->sent = s->newest_number;
-        c->under_way++;
-        rc = write_message(s, c->wsi, s->newest->data, s->newest->bytes, 0);
-        return rc;
-    } else {
-        return 0;
+    if (head_size) {
+        memcpy(s->buffer + LWS_PRE, head, head_size);
     }
-    lws_callback_on_writable(c->wsi);
-    return rc;
-}
-
-/* Of equal length in any case: how much of it is right does not show in time. */
-static int has_token(const struct server *s, const char *token)
-{
-    unsigned differs = !token || strlen(token) != sizeof s->token - 1;
-    for (size_t i = 0; !differs && i < sizeof s->token - 1; i++) {
-        differs |= (unsigned)(token[i] ^ s->token[i]);
+    if (size) {
+        memcpy(s->buffer + LWS_PRE + head_size, data, size);
     }
-    return !differs;
-}
-
-static void take_request(struct server *s, struct client *c)
-{
-    static const struct {
-        const char *op, *value;
-        enum server_ask what;
-    } asks[] = {{"play", NULL, SERVER_PLAY},       {"pause", NULL, SERVER_PAUSE},
-                {"step", "ticks", SERVER_STEP},    {"seek", "tick", SERVER_SEEK},
-                {"speed", "factor", SERVER_SPEED}, {"marker", NULL, SERVER_MARKER},
-                {"stop", NULL, SERVER_STOP}};
-    json_t *message = json_loadb(c->message, c->received, 0, NULL);
-    const char *op = json_string_value(json_object_get(message, "op"));
-    const char *token = json_string_value(json_object_get(message, "token"));
-    if (op && !strcmp(op, "ack")) {
-        c->under_way -= c->under_way > 0;
-        lws_callback_on_writable(c->wsi);
-    }
-    for (size_t i = 0; op && i < sizeof asks / sizeof *asks; i++) {
-        if (!strcmp(op, asks[i].op) && (!s->options.secret || has_token(s, token))) {
-            json_t *value = asks[i].value ? json_object_get(message, asks[i].value) : NULL;
-            s->options.ask(s->options.user, asks[i].what, json_number_value(value));
-        }
-    }
-    json_decref(message);
-}
-
-static void receive(struct server *s, struct client *c, const void *in, size_t size)
-{
-    if (c->received + size <= MESSAGE_MOST) {
-        memcpy(c->message + c->received, in, size);
-    }
-    c->received = c->received + size <= MESSAGE_MOST ? c->received + size : MESSAGE_MOST + 1;
-    if (lws_is_final_fragment(c->wsi) && !lws_remaining_packet_payload(c->wsi)) {
-        if (c->received <= MESSAGE_MOST && !lws_frame_is_binary(c->wsi)) {
-            take_request(s, c);
-        }
-        c->received = 0;
-    }
-}
-
-static int add_client(struct server *s, struct client *c, struct lws *wsi)
-{
-    memset(c, 0, sizeof *c);
-    c->wsi = wsi;
-    for (int i = 0; i < CLIENTS_MOST; i++) {
-        if (!s->clients[i]) {
-            s->clients[i] = c;
-            atomic_fetch_add(&s->count, 1);
-            lws_callback_on_writable(wsi);
-            return 0;
-        }
-    }
-    return -1;
-}
-
-static void remove_client(struct server *s, const struct client *c)
-{
-    for (int i = 0; i < CLIENTS_MOST; i++) {
-        if (s->clients[i] == c) {
-            s->clients[i] = NULL;
-            atomic_fetch_sub(&s->count, 1);
-        }
-    }
-}
-
-static int on_socket(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in,
-                     size_t size)
-{
-    struct server *s = server_of(wsi);
-    switch (reason) {
-    case LWS_CALLBACK_FILTER_PROTOCOL_CONNECTION:
-        return !has_local_host(wsi) || !has_local_origin(wsi);
-    case LWS_CALLBACK_ESTABLISHED:
-        return add_client(s, user, wsi);
-    case LWS_CALLBACK_CLOSED:
-        remove_client(s, user);
-        return 0;
-    case LWS_CALLBACK_SERVER_WRITEABLE:
-        return write_next(s, user);
-    case LWS_CALLBACK_RECEIVE:
-        receive(s, user, in, size);
-        return 0;
-    default:
-        return 0;
-    }
+    return lws_write(wsi, s->buffer + LWS_PRE, all, kind) < (int)all ? -1 : 0;
 }
 
 static const struct lws_protocols protocols[] = {
     {"http", on_http, sizeof(struct page_file *), 0, 0, NULL, 0},
-    {"tact.view.1", on_socket, sizeof(struct client), MESSAGE_MOST, 0, NULL, 0},
+    {"tact.view.1", page_callback, sizeof(struct page_client *), 4096, 0, NULL, 0},
+    {"foxglove.sdk.v1", foxglove_callback, sizeof(struct foxglove_client *), 4096, 0, NULL, 0},
     {NULL, NULL, 0, 0, 0, NULL, 0}};
 
-/* Sixty times a second: whether there is a frame. */
-static void look_for_frame(lws_sorted_usec_list_t *timer)
+/* Sixty times a second. */
+static void update_clients(lws_sorted_usec_list_t *timer)
 {
     struct server *s = lws_container_of(timer, struct server, timer);
-    int fresh;
-    const struct slot *slot = tact_triple_read(s->frames, &fresh);
-    if (slot && fresh) {
-        s->newest = slot;
-        s->newest_number = number_of(slot);
-        for (int i = 0; i < CLIENTS_MOST; i++) {
-            if (s->clients[i]) {
-                lws_callback_on_writable(s->clients[i]->wsi);
-            }
-        }
-    }
-    lws_sul_schedule(s->context, 0, timer, look_for_frame, FRAME_US);
+    page_update(s);
+    foxglove_update(s);
+    lws_sul_schedule(s->context, 0, timer, update_clients, FRAME_US);
 }
 
 /* The loop has its processor to itself. */
@@ -333,7 +184,7 @@ static void *serve(void *arg)
 {
     struct server *s = arg;
     leave_cpu(s->options.away_from_cpu);
-    look_for_frame(&s->timer);
+    update_clients(&s->timer);
     while (!atomic_load(&s->done) && lws_service(s->context, 0) >= 0) {
     }
     return NULL;
@@ -382,18 +233,27 @@ static int make_token(struct server *s)
     return 0;
 }
 
-static int make_room(struct server *s)
+static int make_buffers(struct server *s)
 {
     const struct server_options *o = &s->options;
-    size_t most = strlen(o->hello);
-    most = o->frame_room > most ? o->frame_room : most;
-    for (size_t i = 0; i < o->mesh_count; i++) {
-        most = o->mesh_sizes[i] > most ? o->mesh_sizes[i] : most;
+    int rc = make_room(s, BUFFER_LEAST);
+    rc = rc ? rc : tact_triple_create(&s->pages, sizeof(struct slot) + o->frame_room, 0);
+    rc = rc ? rc : record_queue_open(&s->queue, o->record_room);
+    return rc ? rc : frames_open(&s->frames, tact_topics_count(o->topics));
+}
+
+static void free_server(struct server *s)
+{
+    if (s && s->context) {
+        lws_context_destroy(s->context); /* closes the clients */
     }
-    s->buffer_room = LWS_PRE + (most > 2048 ? most : 2048);
-    s->buffer = malloc(s->buffer_room);
-    return s->buffer ? tact_triple_create(&s->frames, sizeof(struct slot) + o->frame_room, 0)
-                     : -ENOMEM;
+    if (s) {
+        frames_close(&s->frames);
+        record_queue_close(&s->queue);
+        tact_triple_free(s->pages);
+        free(s->buffer);
+    }
+    free(s);
 }
 
 static int start_thread(struct server *s)
@@ -413,9 +273,12 @@ int server_open(const struct server_options *options, struct server **out, struc
     *out = NULL;
     if (!rc) {
         s->options = *options;
-        rc = make_room(s);
+        rc = make_buffers(s);
     }
     rc = rc ? rc : make_token(s);
+    if (!rc) {
+        snprintf(s->session, sizeof s->session, "%lld", (long long)tact_clock_now());
+    }
     rc = rc ? rc : listen_somewhere(s, err);
     if (!rc) {
         snprintf(s->address, sizeof s->address, "http://127.0.0.1:%d/%s%s", s->port,
@@ -426,14 +289,7 @@ int server_open(const struct server_options *options, struct server **out, struc
         *out = s;
         return 0;
     }
-    if (s && s->context) {
-        lws_context_destroy(s->context);
-    }
-    if (s) {
-        tact_triple_free(s->frames);
-        free(s->buffer);
-    }
-    free(s);
+    free_server(s);
     return err && err->text[0]
                ? rc
                : tact_error_set(err, rc, "the viewer cannot be started: %s", strerror(-rc));
@@ -447,10 +303,7 @@ void server_close(struct server *s)
     atomic_store(&s->done, 1);
     lws_cancel_service(s->context);
     pthread_join(s->thread, NULL);
-    lws_context_destroy(s->context);
-    tact_triple_free(s->frames);
-    free(s->buffer);
-    free(s);
+    free_server(s);
 }
 
 const char *server_address(const struct server *s)
@@ -460,13 +313,39 @@ const char *server_address(const struct server *s)
 
 void *server_frame(struct server *s)
 {
-    return ((struct slot *)tact_triple_write_begin(s->frames))->data;
+    return ((struct slot *)tact_triple_write_begin(s->pages))->data;
 }
 
 void server_publish(struct server *s, size_t bytes)
 {
-    ((struct slot *)tact_triple_write_begin(s->frames))->bytes = bytes;
-    tact_triple_publish(s->frames);
+    ((struct slot *)tact_triple_write_begin(s->pages))->bytes = bytes;
+    tact_triple_publish(s->pages);
+}
+
+int server_wants_record(const struct server *s, uint64_t tick, int frame)
+{
+    unsigned every = atomic_load_explicit(&s->wants_ticks, memory_order_relaxed);
+    return (every && tick % every == 0) ||
+           (frame && atomic_load_explicit(&s->wants_frames, memory_order_relaxed));
+}
+
+struct tact_record *server_record(struct server *s)
+{
+    return record_queue_room(&s->queue);
+}
+
+void server_publish_record(struct server *s, size_t bytes)
+{
+    record_queue_add(&s->queue, bytes);
+}
+
+void server_publish_copy(struct server *s, const struct tact_record *record, size_t bytes,
+                         int frame)
+{
+    if (server_wants_record(s, record->tick, frame)) {
+        memcpy(server_record(s), record, bytes);
+        server_publish_record(s, bytes);
+    }
 }
 
 void server_fault(struct server *s, const char *text)

@@ -10,9 +10,19 @@
 
 #define BUDGET_NS 14000000 /* of a frame's time, for ticks of a simulation */
 
+/* frame: 1 where the page is sent one. */
+static void publish_record(struct stream *stream, int frame)
+{
+    if (server_wants_record(stream->server, stream->status.tick, frame)) {
+        server_publish_record(stream->server,
+                              tact_session_record(stream->session, server_record(stream->server)));
+    }
+}
+
 static void publish(struct stream *stream)
 {
     const struct tact_session_status *now = &stream->status;
+    publish_record(stream, 1);
     for (int i = 0; i < stream->device_count; i++) {
         stream->devices[i] = tact_session_device_state(stream->session, i);
     }
@@ -61,6 +71,8 @@ void stream_observe(void *user, struct tact_session *session,
     }
     if (stream->gather.ticks >= stream->every) {
         publish(stream);
+    } else {
+        publish_record(stream, 0);
     }
     ask_pressure(stream);
 }
@@ -101,12 +113,17 @@ int stream_open(struct stream *stream, struct tact_session *session, const struc
     int rc = stream->devices && stream->map && stream->hello
                  ? wire_meshes(world, &stream->meshes, &stream->mesh_sizes)
                  : -ENOMEM;
+    rc = rc ? rc : tact_session_topics(session, &stream->topics, err);
     struct server_options o = {
         .hello = stream->hello,
         .mesh_count = stream->shapes,
         .meshes = stream->meshes,
         .mesh_sizes = stream->mesh_sizes,
         .frame_room = wire_room(world, stream->device_count),
+        .name = scene->name ? scene->name : kind,
+        .topics = stream->topics,
+        .record_room = tact_layout_bytes(tact_session_layout(session)),
+        .allowed_origin = options->allowed_origin,
         .port = options->port,
         .secret = 1,
         .away_from_cpu = options->loop_cpu,
@@ -127,6 +144,7 @@ void stream_close(struct stream *stream)
         return;
     }
     server_close(stream->server);
+    tact_topics_free(stream->topics);
     wishes_close(&stream->wishes);
     wire_meshes_free(stream->meshes, stream->mesh_sizes, stream->shapes);
     free(stream->hello);

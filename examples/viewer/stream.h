@@ -9,15 +9,17 @@
 #include "wishes.h"
 
 struct stream_options {
-    int port;         /* 0: any of the usual */
-    int browser;      /* 1: one is opened where there is a display */
-    FILE *address_to; /* where its address is printed */
-    int loop_cpu;     /* processor of the loop, which the server leaves to it; -1: none */
+    int port;                   /* 0: any of the usual */
+    int browser;                /* 1: one is opened where there is a display */
+    FILE *address_to;           /* where its address is printed */
+    const char *allowed_origin; /* see struct server_options */
+    int loop_cpu;               /* processor of the loop, which the server leaves to it; -1: none */
 };
 
 struct stream {
     struct tact_session *session;
     struct server *server; /* NULL: not open, nothing is written */
+    struct tact_topics *topics;
     struct wire_gather gather;
     struct wishes wishes;
     struct tact_stop *stop; /* requested where a page asks for the end */

@@ -43,6 +43,8 @@ void wishes_ask(void *user, enum server_ask what, double value)
     case SERVER_STOP:
         w->stop = 1;
         break;
+    case SERVER_SHOW:
+        break;
     }
     pthread_mutex_unlock(&w->lock);
 }

@@ -402,15 +402,13 @@ int tact_session_open_log(struct tact_session *s, struct tact_error *err)
     return rc;
 }
 
-int tact_session_topics(struct tact_session *s, int64_t wall_anchor_ns, struct tact_topics **out,
-                        struct tact_error *err)
+int tact_session_topics(struct tact_session *s, struct tact_topics **out, struct tact_error *err)
 {
     struct lists l = {0};
-    int64_t anchor = wall_anchor_ns ? wall_anchor_ns : s->wall_anchor_ns;
     int rc = make_lists(s, &l);
     rc = rc ? rc : list_content(s, &l);
     rc = rc ? tact_error_set(err, rc, "out of memory")
-            : tact_topics_create(&l.content, anchor, out, err);
+            : tact_topics_create(&l.content, s->wall_anchor_ns, out, err);
     free_lists(&l);
     return rc;
 }

@@ -42,6 +42,13 @@ static int keeps_starts(const struct tact_log *log)
     return keeps;
 }
 
+static int64_t wall_anchor(const struct tact_log *log)
+{
+    const char *logged = log ? tact_log_fact(log, "wall_anchor_ns") : NULL;
+    const struct tact_clock_anchor now = tact_clock_anchor_now();
+    return logged ? strtoll(logged, NULL, 10) : now.wall_ns - now.monotonic_ns;
+}
+
 int tact_session_prepare(const struct tact_scene *scene, const struct tact_session_options *options,
                          const struct tact_device_info *replayed, int replayed_count,
                          const struct tact_log *log, struct tact_session **out,
@@ -57,8 +64,7 @@ int tact_session_prepare(const struct tact_scene *scene, const struct tact_sessi
     s->options = *options;
     s->period = scene->period;
     s->period_ns = llround(scene->period * 1e9);
-    const struct tact_clock_anchor anchor = tact_clock_anchor_now();
-    s->wall_anchor_ns = anchor.wall_ns - anchor.monotonic_ns;
+    s->wall_anchor_ns = wall_anchor(log);
     tact_histogram_reset(&s->report.moments);
     s->ticks = options->ticks ? options->ticks : (uint64_t)llround(scene->duration / scene->period);
     s->scratch = tact_moments_scratch_create(SCRATCH_PAIRS);

@@ -295,14 +295,13 @@ TACT_API size_t tact_session_record(struct tact_session *session, struct tact_re
 
 /**
  * The topics of its log, whether or not one is recorded, for records of tact_session_layout(); of a
- * view (view.h) those of the records of its log. wall_anchor_ns: wall clock minus CLOCK_MONOTONIC
- * [ns]; 0: that of the session, which its log has as well. To be freed. Not real-time safe, and not
- * while another thread is in a tick.
+ * view (view.h) those of its log's records, with the times of that. To be freed. Not real-time
+ * safe, and not while another thread is in a tick.
  * @retval 0
  * @retval -ENOMEM  *err says so
  */
-TACT_API int tact_session_topics(struct tact_session *session, int64_t wall_anchor_ns,
-                                 struct tact_topics **out, struct tact_error *err);
+TACT_API int tact_session_topics(struct tact_session *session, struct tact_topics **out,
+                                 struct tact_error *err);
 
 /** State of the index-th device of the scene in the last tick: enum tact_device_state. Real-time
  * safe. */

@@ -157,7 +157,7 @@ struct tact_session {
     struct tact_session_options options;
     double period;
     int64_t period_ns;
-    int64_t wall_anchor_ns; /* wall clock minus CLOCK_MONOTONIC when it was made */
+    int64_t wall_anchor_ns; /* wall clock minus CLOCK_MONOTONIC, when it was made or recorded */
     uint64_t ticks;
 
     struct tact_world *world;

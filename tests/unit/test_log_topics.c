@@ -81,7 +81,7 @@ static void run(struct kept *k, const char *log)
     options.observe = observe;
     options.observe_user = k;
     open_text(text, &options, &scene, &session);
-    assert_int_equal(tact_session_topics(session, 0, &k->topics, NULL), 0);
+    assert_int_equal(tact_session_topics(session, &k->topics, NULL), 0);
     k->record = calloc(1, tact_layout_bytes(tact_session_layout(session)));
     keep_outputs(k, tact_session_layout(session));
     assert_int_equal(tact_session_run(session, &report), 0);

@@ -1,0 +1,279 @@
+/* The protocol foxglove.sdk.v1: who may connect, and what clients ask for. */
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "foxglove_client.h"
+
+#define EVERY_MOST 1000000
+
+static uint32_t common_divisor(uint32_t a, uint32_t b)
+{
+    return b ? common_divisor(b, a % b) : a;
+}
+
+/* What is to be published for the clients that there are. */
+static void set_wants(struct server *s)
+{
+    uint32_t every = 0;
+    int frames = 0;
+    for (int i = 0; i < SERVER_CLIENTS_MOST; i++) {
+        const struct foxglove_client *c = s->foxglove_clients[i];
+        if (c && c->subscriptions) {
+            every = c->every ? common_divisor(c->every, every) : every;
+            frames |= !c->every;
+        }
+    }
+    atomic_store_explicit(&s->wants_ticks, every, memory_order_relaxed);
+    atomic_store_explicit(&s->wants_frames, frames, memory_order_relaxed);
+}
+
+static int read_id(const json_t *item, const char *key, uint32_t *out)
+{
+    const json_t *value = json_object_get(item, key);
+    json_int_t number = json_integer_value(value);
+    *out = (uint32_t)number;
+    return json_is_integer(value) && number >= 0 && number <= UINT32_MAX ? 0 : -EINVAL;
+}
+
+/* The topic of a subscription, or -1. */
+static long find_subscription(const struct foxglove_client *c, uint32_t id)
+{
+    for (long i = 0; i < FOXGLOVE_TOPICS_MOST; i++) {
+        if (c->subscribed[i] && c->ids[i] == id) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+static void subscribe(struct server *s, struct foxglove_client *c, uint32_t id, uint32_t channel)
+{
+    const struct tact_topic_message *scene = tact_topics_scene(s->options.topics);
+    if (channel < 1 || channel > foxglove_topic_count(s)) {
+        foxglove_set_status(c, FOXGLOVE_ERROR, "Unknown channel ID: %u", channel);
+    } else if (find_subscription(c, id) >= 0) {
+        foxglove_set_status(c, FOXGLOVE_ERROR,
+                            "Subscription ID was already used: %u; ignoring subscription", id);
+    } else if (c->subscribed[channel - 1]) {
+        foxglove_set_status(c, FOXGLOVE_WARNING,
+                            "Client is already subscribed to channel: %u; ignoring subscription",
+                            channel);
+    } else {
+        c->subscribed[channel - 1] = 1;
+        c->ids[channel - 1] = id;
+        c->scene_due |= scene && scene->topic == channel - 1;
+        c->sent = 0; /* the present tick is sent to it, in a pause again */
+        if (!c->subscriptions++) {
+            c->next = s->frames.next;
+        }
+    }
+}
+
+/* Whether the whole message is as it should be is known before any of it is followed. */
+static int take_subscriptions(struct server *s, struct foxglove_client *c, const json_t *list)
+{
+    size_t count = json_array_size(list);
+    uint32_t id, channel;
+    for (size_t i = 0; i < count; i++) {
+        const json_t *item = json_array_get(list, i);
+        if (read_id(item, "id", &id) || read_id(item, "channelId", &channel)) {
+            return -EINVAL;
+        }
+    }
+    for (size_t i = 0; i < count; i++) {
+        const json_t *item = json_array_get(list, i);
+        read_id(item, "id", &id);
+        read_id(item, "channelId", &channel);
+        subscribe(s, c, id, channel);
+    }
+    set_wants(s);
+    s->options.ask(s->options.user, SERVER_SHOW, 0.0);
+    return json_is_array(list) ? 0 : -EINVAL;
+}
+
+static int take_unsubscriptions(struct server *s, struct foxglove_client *c, const json_t *list)
+{
+    const struct tact_topic_message *scene = tact_topics_scene(s->options.topics);
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *id = json_array_get(list, i);
+        json_int_t number = json_integer_value(id);
+        long topic = json_is_integer(id) && number >= 0 && number <= UINT32_MAX
+                         ? find_subscription(c, (uint32_t)number)
+                         : -1;
+        if (topic >= 0) {
+            c->subscribed[topic] = 0;
+            c->subscriptions--;
+            c->scene_due &= !scene || scene->topic != (size_t)topic;
+        }
+    }
+    set_wants(s);
+    return json_is_array(list) ? 0 : -EINVAL;
+}
+
+/* What the protocol has besides needs capabilities that this server does not state: nothing that a
+ * client sends changes the session. */
+static void take_request(struct server *s, struct foxglove_client *c)
+{
+    json_t *message = json_loadb(c->request.text, c->request.size, 0, NULL);
+    const char *op = json_string_value(json_object_get(message, "op"));
+    int rc = -EINVAL;
+    if (op && !strcmp(op, "subscribe")) {
+        rc = take_subscriptions(s, c, json_object_get(message, "subscriptions"));
+    } else if (op && !strcmp(op, "unsubscribe")) {
+        rc = take_unsubscriptions(s, c, json_object_get(message, "subscriptionIds"));
+    }
+    if (rc) {
+        foxglove_set_status(c, FOXGLOVE_ERROR,
+                            "Invalid message: expected subscribe or unsubscribe");
+    }
+    json_decref(message);
+}
+
+static void receive(struct server *s, struct foxglove_client *c, const void *in, size_t size)
+{
+    if (!server_add_part(&c->request, c->wsi, in, size)) {
+        return;
+    }
+    if (c->request.size > SERVER_REQUEST_MOST) {
+        foxglove_set_status(c, FOXGLOVE_ERROR, "Invalid message: it is longer than %d bytes",
+                            SERVER_REQUEST_MOST);
+    } else if (lws_frame_is_binary(c->wsi)) {
+        foxglove_set_status(c, FOXGLOVE_ERROR, "Invalid message: expected text");
+    } else {
+        take_request(s, c);
+    }
+    c->request.size = 0;
+}
+
+/* A pong that no ping asked for means nothing. */
+static void take_pong(struct foxglove_client *c, const void *in, size_t size)
+{
+    uint32_t number;
+    if (size != sizeof number) {
+        return;
+    }
+    memcpy(&number, in, sizeof number);
+    if (number - c->pongs <= c->pings - c->pongs) {
+        c->pongs = number;
+        lws_callback_on_writable(c->wsi);
+    }
+}
+
+/* N of ?every=N in the address that a client connects to; 0: it is not there. -EINVAL. */
+static int read_every(struct lws *wsi, uint32_t *every)
+{
+    char query[64];
+    int size = lws_hdr_total_length(wsi, WSI_TOKEN_HTTP_URI_ARGS);
+    unsigned long number;
+    char end;
+    *every = 0;
+    if (size == 0) {
+        return 0;
+    }
+    if (lws_hdr_copy(wsi, query, sizeof query, WSI_TOKEN_HTTP_URI_ARGS) <= 0 ||
+        strspn(query, "every=0123456789") != strlen(query) ||
+        sscanf(query, "every=%8lu%c", &number, &end) != 1 || number < 1 || number > EVERY_MOST) {
+        return -EINVAL;
+    }
+    *every = (uint32_t)number;
+    return 0;
+}
+
+static int add_client(struct server *s, struct foxglove_client **out, struct lws *wsi)
+{
+    struct foxglove_client *c = calloc(1, sizeof *c);
+    int slot = 0;
+    while (slot < SERVER_CLIENTS_MOST && s->foxglove_clients[slot]) {
+        slot++;
+    }
+    if (!c || slot == SERVER_CLIENTS_MOST || read_every(wsi, &c->every)) {
+        free(c);
+        return -1;
+    }
+    s->foxglove_clients[slot] = *out = c;
+    c->wsi = wsi;
+    lws_callback_on_writable(wsi);
+    return 0;
+}
+
+static void remove_client(struct server *s, struct foxglove_client *c)
+{
+    for (int i = 0; c && i < SERVER_CLIENTS_MOST; i++) {
+        if (s->foxglove_clients[i] == c) {
+            s->foxglove_clients[i] = NULL;
+        }
+    }
+    free(c);
+    set_wants(s);
+}
+
+static int is_welcome(struct lws *wsi)
+{
+    uint32_t every;
+    return server_has_local_host(wsi) &&
+           server_has_good_origin(wsi, server_of(wsi)->options.allowed_origin) &&
+           !read_every(wsi, &every);
+}
+
+int foxglove_callback(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in,
+                      size_t size)
+{
+    struct server *s = server_of(wsi);
+    struct foxglove_client **c = user;
+    switch (reason) {
+    case LWS_CALLBACK_FILTER_PROTOCOL_CONNECTION:
+        return !is_welcome(wsi);
+    case LWS_CALLBACK_ESTABLISHED:
+        return add_client(s, c, wsi);
+    case LWS_CALLBACK_CLOSED:
+        remove_client(s, *c);
+        return 0;
+    case LWS_CALLBACK_SERVER_WRITEABLE:
+        return foxglove_send(s, *c);
+    case LWS_CALLBACK_RECEIVE:
+        receive(s, *c, in, size);
+        return 0;
+    case LWS_CALLBACK_RECEIVE_PONG:
+        take_pong(*c, in, size);
+        return 0;
+    default:
+        return 0;
+    }
+}
+
+/* Takes the records that were published since the last update. */
+static int take_records(struct server *s)
+{
+    uint64_t before = s->frames.next;
+    const struct tact_record *record;
+    while ((record = record_queue_next(&s->queue)) != NULL) {
+        if (frames_add(&s->frames, s->options.topics, record)) {
+            atomic_fetch_add(&s->queue.lost, 1);
+        }
+    }
+    return s->frames.next > before;
+}
+
+void foxglove_update(struct server *s)
+{
+    int fresh = take_records(s);
+    uint64_t lost = atomic_load(&s->queue.lost) - s->queue_lost;
+    s->queue_lost += lost;
+    for (int i = 0; i < SERVER_CLIENTS_MOST; i++) {
+        struct foxglove_client *c = s->foxglove_clients[i];
+        if (!c || !c->subscriptions) {
+            continue;
+        }
+        if (c->every) {
+            c->lost += lost;
+        } else if (fresh) {
+            c->lost += c->waiting > 0; /* a newer one takes its place */
+            c->waiting = 1;
+        }
+        if (fresh) {
+            lws_callback_on_writable(c->wsi);
+        }
+    }
+}

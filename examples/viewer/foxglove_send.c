@@ -1,0 +1,228 @@
+/*
+ * What a client of foxglove.sdk.v1 is sent: serverInfo, the channels, then the messages of frames.
+ *
+ * Of the newest tick sixty times a second, or with ?every=N in the address of each tick that is a
+ * multiple of N. A ping follows each group of frames, and no more than two groups are on their way
+ * to a client that has not answered it: what waits in the sockets of a client that does not read is
+ * old when it does. Frames that it misses are counted, and it is told.
+ */
+#include <jansson.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "contact/version.h"
+#include "foxglove_client.h"
+#include "rt/clock.h"
+
+#define GROUP_MOST 32                 /* frames from ping to ping */
+#define WRITES_MOST 256               /* messages, until it is another client's turn */
+#define REPORT_NS INT64_C(1000000000) /* between two reports of what was lost */
+
+enum { MESSAGE_DATA = 1, TIME = 2 }; /* opcodes of binary messages */
+
+size_t foxglove_topic_count(const struct server *s)
+{
+    size_t count = tact_topics_count(s->options.topics);
+    return count < FOXGLOVE_TOPICS_MOST ? count : FOXGLOVE_TOPICS_MOST;
+}
+
+void foxglove_set_status(struct foxglove_client *c, int level, const char *format, ...)
+{
+    va_list values;
+    va_start(values, format);
+    vsnprintf(c->status, sizeof c->status, format, values);
+    va_end(values);
+    c->level = level;
+    lws_callback_on_writable(c->wsi);
+}
+
+/* Writes an object and frees it. */
+static int write_json(struct server *s, struct foxglove_client *c, json_t *message)
+{
+    char *text = message ? json_dumps(message, JSON_COMPACT) : NULL;
+    int rc = text ? server_write(s, c->wsi, NULL, 0, text, strlen(text), LWS_WRITE_TEXT) : -1;
+    json_decref(message);
+    free(text);
+    return rc;
+}
+
+static int write_server_info(struct server *s, struct foxglove_client *c)
+{
+    return write_json(s, c,
+                      json_pack("{s:s, s:s+, s:[s], s:[], s:{s:s}, s:s}", "op", "serverInfo",
+                                "name", "tact: ", s->options.name, "capabilities", "time",
+                                "supportedEncodings", "metadata", "tact", TACT_VERSION, "sessionId",
+                                s->session));
+}
+
+static int write_channels(struct server *s, struct foxglove_client *c)
+{
+    json_t *channels = json_array();
+    for (size_t i = 0; i < foxglove_topic_count(s); i++) {
+        struct tact_topic t = tact_topics_get(s->options.topics, i);
+        json_array_append_new(channels,
+                              json_pack("{s:I, s:s, s:s, s:s, s:s, s:s}", "id", (json_int_t)i + 1,
+                                        "topic", t.name, "encoding", "cdr", "schemaName", t.type,
+                                        "schemaEncoding", "ros2msg", "schema", t.schema));
+    }
+    return write_json(s, c, json_pack("{s:s, s:o}", "op", "advertise", "channels", channels));
+}
+
+static int write_status(struct server *s, struct foxglove_client *c)
+{
+    int level = c->level;
+    c->level = 0;
+    return write_json(
+        s, c, json_pack("{s:s, s:i, s:s}", "op", "status", "level", level, "message", c->status));
+}
+
+static int write_topic(struct server *s, struct foxglove_client *c,
+                       const struct tact_topic_message *m)
+{
+    unsigned char head[13] = {MESSAGE_DATA};
+    memcpy(head + 1, &c->ids[m->topic], 4);
+    memcpy(head + 5, &m->time_ns, 8);
+    return server_write(s, c->wsi, head, sizeof head, m->data, m->size, LWS_WRITE_BINARY);
+}
+
+/* As in a log, /scene comes with the first frame. */
+static int write_scene(struct server *s, struct foxglove_client *c, uint64_t time_ns)
+{
+    struct tact_topic_message m = *tact_topics_scene(s->options.topics);
+    m.time_ns = time_ns;
+    c->scene_due = 0;
+    return write_topic(s, c, &m);
+}
+
+/* A tick that is shown in a pause is published again for others. */
+static int is_asked(const struct foxglove_client *c, uint64_t tick)
+{
+    return tick % c->every == 0 && !(c->sent && tick == c->tick);
+}
+
+/* Whether there is a frame for the client from c->next on, which is then its number. A client of
+ * every Nth tick that the frames are no longer there for goes on with the newest. */
+static int find_frame(const struct server *s, struct foxglove_client *c)
+{
+    const struct frames *f = &s->frames;
+    if (c->next >= f->next) {
+        return 0;
+    }
+    const uint64_t newest = frames_get(f, f->next - 1)->tick;
+    if (!c->every) {
+        c->next = f->next - 1;
+    } else if (c->next < f->first) {
+        if (c->sent && newest > c->tick) { /* multiples between that tick and the newest */
+            c->lost += (newest - 1) / c->every - c->tick / c->every;
+        }
+        c->next = f->next - 1;
+    }
+    while (c->every && c->next < f->next && !is_asked(c, frames_get(f, c->next)->tick)) {
+        c->next++;
+    }
+    return c->next < f->next;
+}
+
+static void begin_frame(struct server *s, struct foxglove_client *c)
+{
+    c->tick = frames_get(&s->frames, c->next)->tick;
+    c->sent = 1;
+    c->frame = c->next++;
+    c->in_frame = 1;
+    c->message = 0;
+    c->waiting = 0;
+}
+
+static int write_time(struct server *s, struct foxglove_client *c, uint64_t time_ns)
+{
+    unsigned char head[9] = {TIME};
+    memcpy(head + 1, &time_ns, 8);
+    return server_write(s, c->wsi, head, sizeof head, NULL, 0, LWS_WRITE_BINARY);
+}
+
+static int write_ping(struct server *s, struct foxglove_client *c)
+{
+    c->pings++;
+    c->group = 0;
+    return server_write(s, c->wsi, &c->pings, sizeof c->pings, NULL, 0, LWS_WRITE_PING);
+}
+
+/* The next message of the frame: its time, /scene where it is due, then the topics. Returns 1 where
+ * the frame is over and nothing was written. */
+static int write_of_frame(struct server *s, struct foxglove_client *c)
+{
+    const struct frame *frame = frames_get(&s->frames, c->frame);
+    if (c->frame < s->frames.first) {
+        c->lost += 1; /* the rest of it */
+        c->in_frame = 0;
+        return 1;
+    }
+    if (c->message == 0) {
+        c->message = 1;
+        return write_time(s, c, frame->time_ns);
+    }
+    if (c->scene_due) {
+        return write_scene(s, c, frame->time_ns);
+    }
+    for (; c->message <= frame->count; c->message++) {
+        const struct tact_topic_message *m = &frame->messages[c->message - 1];
+        if (m->topic < FOXGLOVE_TOPICS_MOST && c->subscribed[m->topic]) {
+            c->message++;
+            return write_topic(s, c, m);
+        }
+    }
+    c->in_frame = 0;
+    c->group++;
+    return 1;
+}
+
+static int report_lost(struct server *s, struct foxglove_client *c)
+{
+    c->reported = c->lost;
+    c->reported_ns = tact_clock_now();
+    foxglove_set_status(c, FOXGLOVE_WARNING,
+                        "%llu frames so far were not sent: this client was too slow for them",
+                        (unsigned long long)c->lost);
+    return write_status(s, c);
+}
+
+/* Writes one message. 0: written, 1: there is none, -1: the connection is to be closed. */
+static int write_one(struct server *s, struct foxglove_client *c)
+{
+    if (c->greeted < 2) {
+        return c->greeted++ ? write_channels(s, c) : write_server_info(s, c);
+    }
+    if (c->level) {
+        return write_status(s, c);
+    }
+    while (c->subscriptions) {
+        int rc = c->in_frame ? write_of_frame(s, c) : 1;
+        if (rc < 1) {
+            return rc;
+        }
+        if (c->group >= GROUP_MOST) {
+            return write_ping(s, c);
+        }
+        if (c->pings - c->pongs >= SERVER_UNDER_WAY_MOST || !find_frame(s, c)) {
+            return c->group ? write_ping(s, c) : 1;
+        }
+        if (c->lost > c->reported && tact_clock_now() > c->reported_ns + REPORT_NS) {
+            return report_lost(s, c); /* it reads again */
+        }
+        begin_frame(s, c);
+    }
+    return 1;
+}
+
+int foxglove_send(struct server *s, struct foxglove_client *c)
+{
+    int rc = 0;
+    for (int i = 0; !rc && i < WRITES_MOST && !lws_send_pipe_choked(c->wsi); i++) {
+        rc = write_one(s, c);
+    }
+    if (!rc) {
+        lws_callback_on_writable(c->wsi);
+    }
+    return rc < 0 ? -1 : 0;
+}

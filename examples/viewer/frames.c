@@ -1,0 +1,102 @@
+/* The last frames of a session. See frames.h. */
+#include "frames.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BYTES_LEAST 4096 /* of a frame */
+
+int frames_open(struct frames *f, size_t topics)
+{
+    *f = (struct frames){.frame = calloc(FRAMES_MOST, sizeof *f->frame), .topics = topics};
+    return f->frame ? 0 : -ENOMEM;
+}
+
+void frames_close(struct frames *f)
+{
+    for (size_t i = 0; f->frame && i < FRAMES_MOST; i++) {
+        free(f->frame[i].messages);
+        free(f->frame[i].bytes);
+    }
+    free(f->frame);
+    *f = (struct frames){.frame = NULL};
+}
+
+static int make_room(struct frame *frame, size_t topics, size_t bytes)
+{
+    if (!frame->messages) {
+        frame->messages = calloc(topics, sizeof *frame->messages);
+    }
+    size_t room = frame->room ? frame->room : BYTES_LEAST;
+    while (room < bytes) {
+        room *= 2;
+    }
+    if (room > frame->room) {
+        unsigned char *more = realloc(frame->bytes, room);
+        if (!more) {
+            return -ENOMEM;
+        }
+        frame->bytes = more;
+        frame->room = room;
+    }
+    return frame->messages ? 0 : -ENOMEM;
+}
+
+static void drop_oldest(struct frames *f)
+{
+    struct frame *frame = &f->frame[f->first++ % FRAMES_MOST];
+    f->size -= frame->size;
+    frame->size = 0;
+}
+
+/* Memory of what is dropped stays, to be used again, unless it is much. */
+static void drop_for(struct frames *f, size_t bytes)
+{
+    while (f->first < f->next &&
+           (f->next - f->first == FRAMES_MOST || f->size + bytes > FRAMES_BYTES_MOST)) {
+        struct frame *frame = &f->frame[f->first % FRAMES_MOST];
+        drop_oldest(f);
+        if (frame->room > FRAMES_BYTES_MOST / FRAMES_MOST) {
+            free(frame->bytes);
+            frame->bytes = NULL;
+            frame->room = 0;
+        }
+    }
+}
+
+int frames_add(struct frames *f, struct tact_topics *topics, const struct tact_record *record)
+{
+    const struct tact_topic_message *messages;
+    size_t count, bytes = 0;
+    int rc = tact_topics_encode(topics, record, &messages, &count);
+    for (size_t i = 0; !rc && i < count; i++) {
+        bytes += messages[i].size;
+    }
+    if (!rc) {
+        drop_for(f, bytes);
+    }
+    struct frame *frame = &f->frame[f->next % FRAMES_MOST];
+    rc = rc ? rc : make_room(frame, f->topics, bytes);
+    if (rc) {
+        return rc;
+    }
+    unsigned char *at = frame->bytes;
+    for (size_t i = 0; i < count; at += messages[i].size, i++) {
+        memcpy(at, messages[i].data, messages[i].size);
+        frame->messages[i] = messages[i];
+        frame->messages[i].data = at;
+    }
+    frame->tick = record->tick;
+    frame->time_ns = messages[0].time_ns; /* of /tact/tick, which every record has */
+    frame->count = count;
+    frame->size = bytes;
+    f->size += bytes;
+    f->next++;
+    return 0;
+}
+
+const struct frame *frames_get(const struct frames *f, uint64_t number)
+{
+    return &f->frame[number % FRAMES_MOST];
+}

@@ -1,0 +1,173 @@
+/* The protocol of the page, tact.view.1: see wire.h for what is sent. */
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+#include "server_internal.h"
+
+struct page_client {
+    struct lws *wsi;
+    size_t written; /* 0: hello is next, then each mesh, then frames */
+    uint32_t sent;  /* number of the last frame */
+    int under_way;  /* frames that it has not acknowledged: its socket may hold 3 s of them */
+    int fault;      /* 1: sent */
+    struct request request;
+};
+
+static uint32_t number_of(const struct slot *slot)
+{
+    uint32_t number;
+    memcpy(&number, slot->data + 4, sizeof number); /* struct wire_head */
+    return number;
+}
+
+static int write_fault(struct server *s, struct page_client *c, const char *text)
+{
+    json_t *message = json_pack("{s:s, s:s}", "op", "fault", "text", text);
+    char *out = message ? json_dumps(message, JSON_COMPACT) : NULL;
+    int rc = out ? server_write(s, c->wsi, NULL, 0, out, strlen(out), LWS_WRITE_TEXT) : 0;
+    c->fault = 1;
+    json_decref(message);
+    free(out);
+    return rc;
+}
+
+/* One message a call: hello, the meshes, then frames as they are acknowledged. */
+static int write_to_page(struct server *s, struct page_client *c)
+{
+    const struct server_options *o = &s->options;
+    const char *fault = atomic_load_explicit(&s->fault, memory_order_acquire);
+    int rc = 0;
+    if (c->written == 0) {
+        rc = server_write(s, c->wsi, NULL, 0, o->hello, strlen(o->hello), LWS_WRITE_TEXT);
+        c->written++;
+    } else if (c->written <= o->mesh_count) {
+        size_t mesh = c->written++ - 1;
+        rc = o->meshes[mesh] ? server_write(s, c->wsi, NULL, 0, o->meshes[mesh],
+                                            o->mesh_sizes[mesh], LWS_WRITE_BINARY)
+                             : 0;
+    } else if (fault && !c->fault) {
+        rc = write_fault(s, c, fault);
+    } else if (s->newest && number_of(s->newest) != c->sent &&
+               c->under_way < SERVER_UNDER_WAY_MOST) {
+        c->sent = number_of(s->newest);
+        c->under_way++;
+        return server_write(s, c->wsi, NULL, 0, s->newest->data, s->newest->bytes,
+                            LWS_WRITE_BINARY);
+    } else {
+        return 0;
+    }
+    lws_callback_on_writable(c->wsi);
+    return rc;
+}
+
+/* Of equal length in any case: how much of it is right does not show in time. */
+static int has_token(const struct server *s, const char *token)
+{
+    unsigned differs = !token || strlen(token) != sizeof s->token - 1;
+    for (size_t i = 0; !differs && i < sizeof s->token - 1; i++) {
+        differs |= (unsigned)(token[i] ^ s->token[i]);
+    }
+    return !differs;
+}
+
+static void take_wish(struct server *s, struct page_client *c)
+{
+    static const struct {
+        const char *op, *value;
+        enum server_ask what;
+    } asks[] = {{"play", NULL, SERVER_PLAY},       {"pause", NULL, SERVER_PAUSE},
+                {"step", "ticks", SERVER_STEP},    {"seek", "tick", SERVER_SEEK},
+                {"speed", "factor", SERVER_SPEED}, {"marker", NULL, SERVER_MARKER},
+                {"stop", NULL, SERVER_STOP}};
+    json_t *message = json_loadb(c->request.text, c->request.size, 0, NULL);
+    const char *op = json_string_value(json_object_get(message, "op"));
+    const char *token = json_string_value(json_object_get(message, "token"));
+    if (op && !strcmp(op, "ack")) {
+        c->under_way -= c->under_way > 0;
+        lws_callback_on_writable(c->wsi);
+    }
+    for (size_t i = 0; op && i < sizeof asks / sizeof *asks; i++) {
+        if (!strcmp(op, asks[i].op) && (!s->options.secret || has_token(s, token))) {
+            json_t *value = asks[i].value ? json_object_get(message, asks[i].value) : NULL;
+            s->options.ask(s->options.user, asks[i].what, json_number_value(value));
+        }
+    }
+    json_decref(message);
+}
+
+static void receive_wish(struct server *s, struct page_client *c, const void *in, size_t size)
+{
+    if (server_add_part(&c->request, c->wsi, in, size)) {
+        if (c->request.size <= SERVER_REQUEST_MOST && !lws_frame_is_binary(c->wsi)) {
+            take_wish(s, c);
+        }
+        c->request.size = 0;
+    }
+}
+
+static int add_page(struct server *s, struct page_client **out, struct lws *wsi)
+{
+    for (int i = 0; i < SERVER_CLIENTS_MOST; i++) {
+        if (!s->page_clients[i]) {
+            struct page_client *c = calloc(1, sizeof *c);
+            s->page_clients[i] = *out = c;
+            if (!c) {
+                return -1;
+            }
+            c->wsi = wsi;
+            atomic_fetch_add(&s->count, 1);
+            lws_callback_on_writable(wsi);
+            return 0;
+        }
+    }
+    return -1;
+}
+
+static void remove_page(struct server *s, struct page_client *c)
+{
+    for (int i = 0; c && i < SERVER_CLIENTS_MOST; i++) {
+        if (s->page_clients[i] == c) {
+            s->page_clients[i] = NULL;
+            atomic_fetch_sub(&s->count, 1);
+        }
+    }
+    free(c);
+}
+
+int page_callback(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in,
+                  size_t size)
+{
+    struct server *s = server_of(wsi);
+    struct page_client **c = user;
+    switch (reason) {
+    case LWS_CALLBACK_FILTER_PROTOCOL_CONNECTION:
+        return !server_has_local_host(wsi) || !server_has_good_origin(wsi, NULL);
+    case LWS_CALLBACK_ESTABLISHED:
+        return add_page(s, c, wsi);
+    case LWS_CALLBACK_CLOSED:
+        remove_page(s, *c);
+        return 0;
+    case LWS_CALLBACK_SERVER_WRITEABLE:
+        return write_to_page(s, *c);
+    case LWS_CALLBACK_RECEIVE:
+        receive_wish(s, *c, in, size);
+        return 0;
+    default:
+        return 0;
+    }
+}
+
+void page_update(struct server *s)
+{
+    int fresh;
+    const struct slot *slot = tact_triple_read(s->pages, &fresh);
+    if (!slot || !fresh) {
+        return;
+    }
+    s->newest = slot;
+    for (int i = 0; i < SERVER_CLIENTS_MOST; i++) {
+        if (s->page_clients[i]) {
+            lws_callback_on_writable(s->page_clients[i]->wsi);
+        }
+    }
+}

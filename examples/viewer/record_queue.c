@@ -1,0 +1,73 @@
+/* Records of ticks from one thread to another. See record_queue.h. */
+#include "record_queue.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PART_BYTES 2048
+#define PARTS 2048 /* 4 MiB: two seconds of a small scene's ticks */
+
+struct part {
+    size_t left; /* bytes of the record from here on, this part included */
+    unsigned char data[PART_BYTES - sizeof(size_t)];
+};
+
+int record_queue_open(struct record_queue *queue, size_t record_bytes)
+{
+    *queue =
+        (struct record_queue){.filled = calloc(1, record_bytes), .taken = calloc(1, record_bytes)};
+    return queue->filled && queue->taken
+               ? tact_ring_create(&queue->parts, PARTS, sizeof(struct part), 0)
+               : -ENOMEM;
+}
+
+void record_queue_close(struct record_queue *queue)
+{
+    tact_ring_free(queue->parts);
+    free(queue->filled);
+    free(queue->taken);
+    *queue = (struct record_queue){.parts = NULL};
+}
+
+struct tact_record *record_queue_room(struct record_queue *queue)
+{
+    return queue->filled;
+}
+
+void record_queue_add(struct record_queue *queue, size_t bytes)
+{
+    struct tact_ring *ring = queue->parts;
+    const size_t each = sizeof((struct part *)0)->data;
+    const unsigned char *at = (const unsigned char *)queue->filled;
+    if ((bytes + each - 1) / each > tact_ring_capacity(ring) - tact_ring_occupancy(ring)) {
+        atomic_fetch_add_explicit(&queue->lost, 1, memory_order_relaxed);
+        return;
+    }
+    while (bytes > 0) {
+        struct part *part = tact_ring_reserve(ring);
+        size_t size = bytes < each ? bytes : each;
+        part->left = bytes;
+        memcpy(part->data, at, size);
+        tact_ring_commit(ring);
+        bytes -= size;
+        at += size;
+    }
+}
+
+const struct tact_record *record_queue_next(struct record_queue *queue)
+{
+    const struct part *part;
+    while ((part = tact_ring_peek(queue->parts)) != NULL) {
+        size_t left = part->left;
+        size_t size = left < sizeof part->data ? left : sizeof part->data;
+        memcpy((unsigned char *)queue->taken + queue->taken_bytes, part->data, size);
+        queue->taken_bytes += size;
+        tact_ring_release(queue->parts);
+        if (left == size) {
+            queue->taken_bytes = 0;
+            return queue->taken;
+        }
+    }
+    return NULL; /* none, or the rest of it is still to come */
+}
