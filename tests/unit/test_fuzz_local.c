@@ -13,7 +13,7 @@ static void seeded_bytes(void **state)
 {
     (void)state;
     const char *count = getenv("TACT_FUZZ"); /* more of them */
-    long problems = count ? atol(count) : 20000;
+    long problems = count ? atol(count) : campaign_size(20000, 20000);
     uint64_t bits = 1 ^ campaign_seed();
     for (long n = 0; n < problems; n++) {
         uint8_t data[192];

@@ -97,8 +97,9 @@ static int compare(const struct tact_mesh *a, const struct tact_pose *pa, const 
 }
 
 static void run(const char *what, size_t triangles_a, size_t triangles_b, double ratio,
-                double offset, int queries)
+                double offset, int most)
 {
+    const int queries = campaign_size(most, most);
     int overlaps = 0;
     worst = 0.0;
     for (int i = 0; i < queries; i++) {

@@ -15,6 +15,7 @@
 #include "contact/mesh/generate.h"
 #include "contact/mesh/mesh_internal.h"
 #include "contact/moments/moments_internal.h"
+#include "support/campaign.h"
 #include "support/grid_cube.h"
 #include "support/moved.h"
 #include "support/random.h"
@@ -277,7 +278,8 @@ static void common_faces(void **unused)
     static const double shifts[4][3] = {{0, 0, 0}, {0.2, 0.1, 0.0}, {0, 0, 0.1}, {0, 0, -0.3999}};
     double worst = 0.0, most = 0.0;
     int refused = 0;
-    for (int i = 0; i < 40; i++) {
+    const int poses = campaign_size(40, 40);
+    for (int i = 0; i < poses; i++) {
         struct pair p = {large, large, random_pose(0.5), tact_pose_identity(), NULL};
         struct tact_moments m, want;
         p.pb = p.pa;
@@ -291,8 +293,8 @@ static void common_faces(void **unused)
         worst = tact_max(worst, off);
         most = tact_max(most, off / (1e-12 + 1e-15 / most_edge_on(&p)));
     }
-    print_message("common faces, rim against prisms: %.1e, %.1e of its bound; %d of 40 refused\n",
-                  worst, most, refused);
+    print_message("common faces, rim against prisms: %.1e, %.1e of its bound; %d of %d refused\n",
+                  worst, most, refused, poses);
     assert_true(most < 1.0);
     assert_true(refused <= 4);
     tact_mesh_free(large);
@@ -363,7 +365,8 @@ static void touching_edges(void **unused)
     }
     assert_int_equal(tact_mesh_hull(corner[0], 6, &wedge, NULL), 0);
     int refused = 0;
-    for (int i = 0; i < 4000; i++) {
+    const int poses = campaign_size(4000, 4000);
+    for (int i = 0; i < poses; i++) {
         struct pair p = {wedge, wedge, random_pose(1.0), tact_pose_identity(), NULL};
         const double at[3] = {i % 2 ? 0.375 : -0.375, 0.0, uniform(-0.8, 0.8)};
         struct tact_moments m;
@@ -372,7 +375,7 @@ static void touching_edges(void **unused)
         refused += by_rim(&p, &m) < 0;
         assert_true(m.volume < 1e-12);
     }
-    print_message("edges on faces: %d of 4000 refused\n", refused);
+    print_message("edges on faces: %d of %d refused\n", refused, poses);
     tact_mesh_free(wedge);
 }
 

@@ -63,9 +63,8 @@ static void check_content(const struct tact_log *log)
     assert_null(tact_log_attachment_at(log, 3));
 }
 
-static void round_trip(const struct tact_recorder_options *options)
+static void round_trip(const struct tact_recorder_options *options, uint64_t ticks)
 {
-    const uint64_t ticks = 5000;
     const char *path = session_path("round_trip");
     struct tact_recorder_report report;
     struct tact_recorder *recorder;
@@ -74,11 +73,11 @@ static void round_trip(const struct tact_recorder_options *options)
     char text[400];
 
     assert_int_equal(session_open(path, options, (struct tact_messages){0}, &recorder), 0);
-    session_run(recorder, 0, 1000);
+    session_run(recorder, 0, ticks / 5);
     memset(text, 'x', sizeof text - 1);
     text[sizeof text - 1] = '\0';
-    assert_int_equal(tact_recorder_event(recorder, 1000, -5, "marker", text), 0);
-    session_run(recorder, 1000, ticks - 1000);
+    assert_int_equal(tact_recorder_event(recorder, ticks / 5, -5, "marker", text), 0);
+    session_run(recorder, ticks / 5, ticks - ticks / 5);
     /* The ring of events is emptied before the queue. */
     assert_int_equal(tact_recorder_close(recorder, &report), 0);
     assert_int_equal(report.records, ticks);
@@ -99,7 +98,7 @@ static void round_trip(const struct tact_recorder_options *options)
     assert_int_equal(state->missing, 0);
     assert_int_equal(state->bytes_lost, 0);
     assert_int_equal(state->events, 1);
-    assert_int_equal(tact_log_event(log, 0)->tick, 1000);
+    assert_int_equal(tact_log_event(log, 0)->tick, ticks / 5);
     assert_int_equal(tact_log_event(log, 0)->stamp_ns, -5);
     assert_string_equal(tact_log_event(log, 0)->name, "marker");
     assert_string_equal(tact_log_event(log, 0)->text, text);
@@ -121,16 +120,16 @@ static void what_is_recorded_is_read(void **state)
 {
     (void)state;
     struct tact_recorder_options options = session_options();
-    round_trip(&options);
+    round_trip(&options, 5000);
     options.zstd_level = 0;
     options.derived_every = 0;
-    round_trip(&options);
-    options.chunk_bytes = 1; /* a chunk a record */
+    round_trip(&options, 5000);
+    options.chunk_bytes = 1; /* a chunk a record, each written to the disk before the next */
     options.sync_ns = 0;
     options.ring_ticks = 3;
     options.zstd_level = 3;
     options.derived_every = 1;
-    round_trip(&options);
+    round_trip(&options, 500);
 }
 
 static void real_time_events(void **state)

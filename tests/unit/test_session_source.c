@@ -26,10 +26,12 @@ static int faulty(void *user, const struct tact_source_scene *scene, const char 
     return tact_opencl_source_create(scene, &options, out, err);
 }
 
+enum { TICKS = 1500, FAULT = TICKS / 2 };
+
 static void run_faulty(struct tact_opencl_fault fault, const char *source, struct run_result *r)
 {
     struct run_options o = {.scene = "ruler.yaml",
-                            .seconds = 3,
+                            .seconds = TICKS * 1e-3,
                             .clock = TACT_LOOP_REAL,
                             .source = source,
                             .factory = faulty,
@@ -40,12 +42,12 @@ static void run_faulty(struct tact_opencl_fault fault, const char *source, struc
         r->report.source, r->report.age, r->report.age_max, (unsigned long)r->report.fallbacks,
         (unsigned long)r->report.fallback_ticks, (unsigned long)r->report.loop.missed,
         (unsigned long)r->report.loop.ticks, r->pitch_deg);
-    assert_int_equal(r->report.loop.ticks, 3000);
-    assert_int_equal(r->report.loop.executed + r->report.loop.skipped, 3000);
+    assert_int_equal(r->report.loop.ticks, TICKS);
+    assert_int_equal(r->report.loop.executed + r->report.loop.skipped, TICKS);
     assert_true(fabs(r->pitch_deg) < 0.5);
     /* A busy machine that refuses priority misses some; a loop that waited for its worker would
-     * miss the 1500 that follow. */
-    assert_true(r->report.loop.missed < 1000);
+     * miss all that follow. */
+    assert_true(r->report.loop.missed < FAULT * 2 / 3);
 }
 
 static void worker_killed_in_mid_run(void **state)
@@ -53,9 +55,9 @@ static void worker_killed_in_mid_run(void **state)
     (void)state;
     need_opencl();
     struct run_result r;
-    run_faulty((struct tact_opencl_fault){.exit_after = 1500}, "opencl", &r);
-    assert_true(r.report.fallback_ticks >= 1400);
-    assert_true(r.report.source_pairs > 500);
+    run_faulty((struct tact_opencl_fault){.exit_after = FAULT}, "opencl", &r);
+    assert_true(r.report.fallback_ticks >= FAULT - 100);
+    assert_true(r.report.source_pairs > FAULT / 3);
     assert_non_null(strstr(r.warnings, "late"));
 }
 
@@ -64,8 +66,8 @@ static void worker_hangs(void **state)
     (void)state;
     need_opencl();
     struct run_result r;
-    run_faulty((struct tact_opencl_fault){.hang_after = 1500}, "opencl", &r);
-    assert_true(r.report.fallback_ticks >= 1400);
+    run_faulty((struct tact_opencl_fault){.hang_after = FAULT}, "opencl", &r);
+    assert_true(r.report.fallback_ticks >= FAULT - 100);
     assert_non_null(strstr(r.warnings, "late"));
 }
 
@@ -75,8 +77,8 @@ static void worker_late_now_and_then(void **state)
     need_opencl();
     struct run_result r;
     run_faulty((struct tact_opencl_fault){.delay_every = 20, .delay_ns = 3000000}, "opencl", &r);
-    assert_true(r.report.fallback_ticks > 100);
-    assert_true(r.report.source_pairs > 100);
+    assert_true(r.report.fallback_ticks > TICKS / 30);
+    assert_true(r.report.source_pairs > TICKS / 30);
 }
 
 /* A driver whose results are wrong is found out before the loop starts, and the host takes over. */

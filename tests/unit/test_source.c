@@ -337,10 +337,10 @@ static void results_are_one_tick_old(void **unused)
     struct outcome o;
     assert_int_equal(open_source(NULL, &source), 0);
     run_loop(&source, 200, 0, 3, &o); /* settles */
-    run_loop(&source, 3000, 0, 2, &o);
+    run_loop(&source, 1000, 0, 2, &o);
     print_outcome("two balls on a plate", &o);
     assert_true(o.age_one >= (o.ticks - o.late) / 2); /* nearly all, on a machine left alone */
-    run_loop(&source, 3000, 2, 1, &o);
+    run_loop(&source, 1000, 2, 1, &o);
     print_outcome("capsule on a mesh of 5000 triangles", &o);
     assert_true(o.age_one >= (o.ticks - o.late) / 2); /* nearly all, on a machine left alone */
     assert_int_equal(source.ops->wait(source.self, last_tick, 1000 * MS), 0);
@@ -425,7 +425,7 @@ static void on_a_busy_machine_a_worker_with_priority_keeps_up(void **unused)
     }
     sched_setscheduler(0, SCHED_FIFO, &loop);
     run_loop(&source, 200, 0, 2, &o);
-    run_loop(&source, 3000, 0, 2, &o);
+    run_loop(&source, 1000, 0, 2, &o);
     sched_setscheduler(0, SCHED_OTHER, &normal);
     stop_hogs = 1;
     for (int i = 0; i < 4; i++) {

@@ -19,11 +19,14 @@
 #include "rt/clock.h"
 #include "rt/session/session.h"
 #include "stick.h"
+#include "unit/support/campaign.h"
 #include "unit/support/device_config.h"
 #include "unit/support/run_scene.h"
 #include "unit/support/script_device.h"
 
-enum { TICKS = 2000, MOST_TICKS = 120000, PLUGS = 100, CAUGHT = 20 };
+enum { TICKS = 2000, MOST_TICKS = 120000 };
+#define PLUGS campaign_size(25, 100)
+#define CAUGHT campaign_size(8, 20)
 enum { FORCE_X, SPRING, DAMPER, STRONG, OUTPUTS }; /* in the order of `forces` below */
 enum { AGE = 3 };                                  /* after abs_x, abs_y, btn_trigger */
 

@@ -23,6 +23,7 @@
 #include "devices/evdev/evdev.h"
 #include "rt/clock.h"
 #include "stick.h"
+#include "unit/support/campaign.h"
 #include "unit/support/device_config.h"
 
 #define NODE "/dev/comedi0"
@@ -30,7 +31,8 @@
 #define CGROUP "/run/cgroup"
 enum { PORT = 0x378 };
 enum { BOARD, ENABLE, STICK, DEVICES };
-enum { ROUNDS = 50, MOST_NS = 5000000, LOOP_PRIORITY = 80 };
+enum { MOST_NS = 5000000, LOOP_PRIORITY = 80 };
+#define ROUNDS campaign_size(15, 50)
 static const lsampl_t pushed = 49151; /* 5 V */
 
 /* Between the controller, a process of its own, and the test. */
