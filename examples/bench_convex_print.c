@@ -66,15 +66,6 @@ void convex_print(const struct convex_figures *figures)
     }
 }
 
-static json_t *list_of(const double *values)
-{
-    json_t *all = json_array();
-    for (int i = 0; i < CONVEX_SAMPLES; i++) {
-        json_array_append_new(all, json_real(values[i]));
-    }
-    return all;
-}
-
 static json_t *box_json(const struct convex_curve *curve)
 {
     json_t *all = json_object();
@@ -82,8 +73,8 @@ static json_t *box_json(const struct convex_curve *curve)
         json_object_set_new(all, convex_push_names[i],
                             json_pack("{s:f, s:f, s:o, s:o}", "period", curve[i].period,
                                       "deviation_rad", curve[i].deviation, "roll_rad",
-                                      list_of(curve[i].roll), "pitch_rad",
-                                      list_of(curve[i].pitch)));
+                                      text_json_numbers(curve[i].roll, CONVEX_SAMPLES), "pitch_rad",
+                                      text_json_numbers(curve[i].pitch, CONVEX_SAMPLES)));
     }
     return json_pack("{s:f, s:o}", "sample", CONVEX_SAMPLE, "forces", all);
 }

@@ -102,29 +102,20 @@ static json_t *json_spread(const struct bench_spread *s)
                      s->median, "most", s->most);
 }
 
-static json_t *json_list(const double *v, int count)
-{
-    json_t *all = json_array();
-    for (int i = 0; i < count; i++) {
-        json_array_append_new(all, json_real(v[i]));
-    }
-    return all;
-}
-
 static json_t *result(const struct bench_result *r)
 {
     json_t *time = json_object();
     for (int i = 0; i < BENCH_PARTS; i++) {
         json_object_set_new(time, bench_part_names[i], json_real(r->time[i]));
     }
-    return json_pack("{s:i, s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:{s:o, s:o}}",
-                     "contacts", r->contacts, "unknowns", r->unknowns, "points_left_out",
-                     r->left_out, "time_us", time, "sweeps_cold", json_spread(&r->cold),
-                     "linear_cold", json_spread(&r->cold_linear), "residual",
-                     json_spread(&r->residual), "sweeps_warm", json_spread(&r->warm), "linear_warm",
-                     json_spread(&r->warm_linear), "unsolved", r->unsolved, "warm_unsolved",
-                     r->warm_unsolved, "curve", "update", json_list(r->update, r->curve_length),
-                     "residual", json_list(r->curve_residual, r->curve_length));
+    return json_pack(
+        "{s:i, s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:{s:o, s:o}}", "contacts",
+        r->contacts, "unknowns", r->unknowns, "points_left_out", r->left_out, "time_us", time,
+        "sweeps_cold", json_spread(&r->cold), "linear_cold", json_spread(&r->cold_linear),
+        "residual", json_spread(&r->residual), "sweeps_warm", json_spread(&r->warm), "linear_warm",
+        json_spread(&r->warm_linear), "unsolved", r->unsolved, "warm_unsolved", r->warm_unsolved,
+        "curve", "update", text_json_numbers(r->update, r->curve_length), "residual",
+        text_json_numbers(r->curve_residual, r->curve_length));
 }
 
 /* The paper's column of a scene, times in us as ours. */

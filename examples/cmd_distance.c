@@ -51,24 +51,19 @@ static int read_shape(const char *word, double scale, struct word_shape *out,
     return rc;
 }
 
-static json_t *json_vector(const double *v)
-{
-    return json_pack("[f, f, f]", v[0], v[1], v[2]);
-}
-
 static int print_distance_json(const struct tact_distance *d)
 {
     json_t *polygon = json_array(), *gaps = json_array();
     for (int i = 0; i < d->corners; i++) {
-        json_array_append_new(polygon, json_vector(d->corner[i]));
+        json_array_append_new(polygon, text_json_numbers(d->corner[i], 3));
         json_array_append_new(gaps, json_real(d->gap[i]));
     }
     json_t *all =
         json_pack("{s:f, s:f, s:o, s:[s, s], s:[o, o], s:o, s:o, s:i}", "distance", d->distance,
-                  "duality_gap", d->distance - d->bound, "normal", json_vector(d->normal),
+                  "duality_gap", d->distance - d->bound, "normal", text_json_numbers(d->normal, 3),
                   "features", tact_feature_name(d->feature[0]), tact_feature_name(d->feature[1]),
-                  "points", json_vector(d->point[0]), json_vector(d->point[1]), "polygon", polygon,
-                  "gaps", gaps, "supports", d->supports);
+                  "points", text_json_numbers(d->point[0], 3), text_json_numbers(d->point[1], 3),
+                  "polygon", polygon, "gaps", gaps, "supports", d->supports);
     return text_print_json(all);
 }
 
@@ -90,13 +85,7 @@ static void print_distance_table(const struct tact_distance *d)
     }
 }
 
-struct query {
-    struct tact_pose pose[2];
-    double scale;
-    int json;
-};
-
-static int answer_distance(const struct query *q, char **words, struct word_shape shape[2])
+static int answer_distance(const struct word_query *q, char **words, struct word_shape shape[2])
 {
     struct tact_error err = {.line = 0};
     struct tact_distance found;
@@ -125,45 +114,18 @@ static int answer_distance(const struct query *q, char **words, struct word_shap
     return found.distance < 0.0 ? EXIT_OVERLAP : EXIT_GOOD;
 }
 
-static int set_distance_option(struct query *q, const char *name, int option, const char *text)
-{
-    switch (option) {
-    case 'a':
-    case 'b':
-        return word_to_pose(text, &q->pose[option - 'a'])
-                   ? command_usage(name,
-                                   "--pose-%c \"%s\": \"x y z\" or \"x y z qw qx qy qz\" is "
-                                   "expected",
-                                   option, text)
-                   : 0;
-    case 's':
-        return word_to_number(text, &q->scale) || q->scale <= 0.0
-                   ? command_usage(name, "--scale %s: a positive number is expected", text)
-                   : 0;
-    case 'j':
-        q->json = 1;
-        return 0;
-    default:
-        return EXIT_USAGE;
-    }
-}
-
 int cmd_distance(int argc, char **argv)
 {
-    static const struct option longs[] = {
-        {"pose-a", required_argument, NULL, 'a'}, {"pose-b", required_argument, NULL, 'b'},
-        {"scale", required_argument, NULL, 's'},  {"json", no_argument, NULL, 'j'},
-        {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0}};
-    struct query q = {.scale = 1.0};
+    static const struct option longs[] = {WORD_QUERY_OPTIONS, {NULL, 0, NULL, 0}};
+    struct word_query q = word_query_default();
     struct word_shape shape[2] = {{.mesh = NULL}, {.mesh = NULL}};
-    q.pose[0] = q.pose[1] = tact_pose_identity();
     int c, code = 0;
     while (!code && (c = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
         if (c == 'h') {
             fputs(help, stdout);
             return EXIT_GOOD;
         }
-        code = set_distance_option(&q, argv[0], c, optarg);
+        code = word_query_option(&q, argv[0], c, optarg);
     }
     if (!code && argc - optind != 2) {
         code = command_usage(argv[0], "two shapes are expected, not %d", argc - optind);

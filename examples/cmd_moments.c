@@ -60,9 +60,8 @@ static const char help[] =
 
 struct query {
     const char *name, *method, *check;
-    struct tact_pose pose[2];
-    double scale;
-    int json, resolution;
+    struct word_query common;
+    int resolution;
     struct word_shape shape[2];
 };
 
@@ -85,18 +84,6 @@ static int set_moments_option(struct query *q, int option, const char *text)
 {
     double number;
     switch (option) {
-    case 'a':
-    case 'b':
-        return word_to_pose(text, &q->pose[option - 'a'])
-                   ? command_usage(q->name,
-                                   "--pose-%c \"%s\": \"x y z\" or \"x y z qw qx qy qz\" is "
-                                   "expected",
-                                   option, text)
-                   : 0;
-    case 's':
-        return word_to_number(text, &q->scale) || q->scale <= 0.0
-                   ? command_usage(q->name, "--scale %s: a positive number is expected", text)
-                   : 0;
     case 'm':
         q->method = text;
         return find_method(text) ? 0
@@ -114,11 +101,8 @@ static int set_moments_option(struct query *q, int option, const char *text)
     case 'c':
         q->check = text;
         return 0;
-    case 'j':
-        q->json = 1;
-        return 0;
     default:
-        return EXIT_USAGE;
+        return word_query_option(&q->common, q->name, option, text);
     }
 }
 
@@ -128,13 +112,13 @@ static int measure_moments(const struct query *q, struct measured *out, struct t
     const struct tact_shape shape[2] = {q->shape[0].shape, q->shape[1].shape};
     const struct tact_soup *const soup[2] = {&q->shape[0].soup, &q->shape[1].soup};
     if (by_rays(q)) {
-        return measure_rays(shape, soup, q->pose, q->resolution, out, err);
+        return measure_rays(shape, soup, q->common.pose, q->resolution, out, err);
     }
     if (strcmp(q->method, "convex") == 0) {
-        return measure_convex(shape, q->pose, out, err);
+        return measure_convex(shape, q->common.pose, out, err);
     }
-    return strcmp(q->method, "opencl") == 0 ? measure_opencl(shape, q->pose, out, err)
-                                            : measure_exact(shape, q->pose, out, err);
+    return strcmp(q->method, "opencl") == 0 ? measure_opencl(shape, q->common.pose, out, err)
+                                            : measure_exact(shape, q->common.pose, out, err);
 }
 
 static int answer_moments(struct query *q, char **words)
@@ -143,8 +127,8 @@ static int answer_moments(struct query *q, char **words)
     struct measured result = {.status = 0};
     struct tact_patch patch = {.depth = 0.0};
     for (int i = 0; i < 2; i++) {
-        int rc = by_rays(q) ? word_to_surface(words[i], q->scale, &q->shape[i], &err)
-                            : word_to_shape(words[i], q->scale, &q->shape[i], &err);
+        int rc = by_rays(q) ? word_to_surface(words[i], q->common.scale, &q->shape[i], &err)
+                            : word_to_shape(words[i], q->common.scale, &q->shape[i], &err);
         if (rc) {
             command_error(&err);
             return rc == -EDOM ? EXIT_USAGE : EXIT_FILE;
@@ -160,7 +144,7 @@ static int answer_moments(struct query *q, char **words)
     if (result.status) {
         tact_patch_from_moments(&result.moments, &options, &patch);
     }
-    if (!q->json) {
+    if (!q->common.json) {
         moments_print_table(&result, &patch);
     } else if (moments_print_json(&result, &patch, q->method, by_rays(q) ? q->resolution : 0)) {
         return EXIT_USAGE;
@@ -170,17 +154,13 @@ static int answer_moments(struct query *q, char **words)
 
 int cmd_moments(int argc, char **argv)
 {
-    static const struct option longs[] = {{"pose-a", required_argument, NULL, 'a'},
-                                          {"pose-b", required_argument, NULL, 'b'},
-                                          {"scale", required_argument, NULL, 's'},
+    static const struct option longs[] = {WORD_QUERY_OPTIONS,
                                           {"method", required_argument, NULL, 'm'},
                                           {"check", required_argument, NULL, 'c'},
-                                          {"json", no_argument, NULL, 'j'},
                                           {"resolution", required_argument, NULL, 'n'},
-                                          {"help", no_argument, NULL, 'h'},
                                           {NULL, 0, NULL, 0}};
-    struct query q = {.name = argv[0], .method = "exact", .scale = 1.0, .resolution = 64};
-    q.pose[0] = q.pose[1] = tact_pose_identity();
+    struct query q = {
+        .name = argv[0], .method = "exact", .common = word_query_default(), .resolution = 64};
     int c, code = 0;
     while (!code && (c = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
         if (c == 'h') {
@@ -195,8 +175,8 @@ int cmd_moments(int argc, char **argv)
                        : command_usage(q.name, "two shapes are expected, not %d", words);
     }
     if (!code) {
-        code =
-            q.check ? moments_check(q.check, q.scale, q.json) : answer_moments(&q, argv + optind);
+        code = q.check ? moments_check(q.check, q.common.scale, q.common.json)
+                       : answer_moments(&q, argv + optind);
     }
     word_shape_release(&q.shape[0]);
     word_shape_release(&q.shape[1]);

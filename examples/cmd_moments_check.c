@@ -20,15 +20,6 @@ struct checked {
     const char *reason;     /* of the refusal */
 };
 
-static json_t *json_counts(const double *v, int count)
-{
-    json_t *all = json_array();
-    for (int i = 0; i < count; i++) {
-        json_array_append_new(all, json_real(v[i]));
-    }
-    return all;
-}
-
 /* What an open surface spans depends on where the origin is. */
 static int has_volume(const struct tact_mesh_defects *d)
 {
@@ -48,8 +39,8 @@ static int print_check_json(const struct checked *c)
         "degenerate", (json_int_t)d->degenerate, "crossings", (json_int_t)d->crossings, "misplaced",
         (json_int_t)d->misplaced, "volume", has_volume(d) ? json_real(d->volume) : json_null());
     if (all && c->mesh) {
-        json_object_set_new(all, "centroid", json_counts(c->mesh->centroid, 3));
-        json_object_set_new(all, "inertia", json_counts(c->inertia, 9));
+        json_object_set_new(all, "centroid", text_json_numbers(c->mesh->centroid, 3));
+        json_object_set_new(all, "inertia", text_json_numbers(c->inertia, 9));
     }
     return text_print_json(all);
 }

@@ -5,32 +5,24 @@
 #include <jansson.h>
 #include <stdio.h>
 
-static json_t *json_moments(const double *v, int count)
-{
-    json_t *all = json_array();
-    for (int i = 0; i < count; i++) {
-        json_array_append_new(all, json_real(v[i]));
-    }
-    return all;
-}
-
 int moments_print_json(const struct measured *r, const struct tact_patch *patch, const char *method,
                        int resolution)
 {
     const struct tact_moments *m = &r->moments;
-    json_t *all = json_pack(
-        "{s:b, s:f, s:o, s:o, s:o, s:o, s:{s:f, s:f, s:o}, s:s, s:s, s:f, s:I}", "overlap",
-        r->status, "volume", m->volume, "centroid", json_moments(m->centroid, 3), "second_moment",
-        json_moments(m->second, 6), "gradient", json_moments(m->gradient, 6), "normal",
-        json_moments(patch->frame, 3), "patch", "depth", patch->depth, "area", patch->area, "semi",
-        json_moments(patch->semi, 2), "method", method, "device", r->device, "time_us", r->time_us,
-        "pairs", (json_int_t)r->pairs);
+    json_t *all =
+        json_pack("{s:b, s:f, s:o, s:o, s:o, s:o, s:{s:f, s:f, s:o}, s:s, s:s, s:f, s:I}",
+                  "overlap", r->status, "volume", m->volume, "centroid",
+                  text_json_numbers(m->centroid, 3), "second_moment",
+                  text_json_numbers(m->second, 6), "gradient", text_json_numbers(m->gradient, 6),
+                  "normal", text_json_numbers(patch->frame, 3), "patch", "depth", patch->depth,
+                  "area", patch->area, "semi", text_json_numbers(patch->semi, 2), "method", method,
+                  "device", r->device, "time_us", r->time_us, "pairs", (json_int_t)r->pairs);
     if (all && resolution) {
         json_object_set_new(
             all, "rays",
             json_pack("{s:i, s:I, s:I, s:I, s:o}", "resolution", resolution, "rays",
                       (json_int_t)r->rays.rays, "mended", (json_int_t)r->rays.mended, "dropped",
-                      (json_int_t)r->rays.dropped, "volume", json_moments(r->rays.volume, 3)));
+                      (json_int_t)r->rays.dropped, "volume", text_json_numbers(r->rays.volume, 3)));
     }
     return text_print_json(all);
 }

@@ -24,7 +24,7 @@ struct picture_triangle {
 /* A contact as it is shown: the patch's outline, the force at the centre of pressure, the torsion,
  * on what moves; of two bodies on the upper one. */
 struct picture_contact {
-    double outline[32][3]; /* world [m] */
+    double outline[TACT_PATCH_CORNERS][3]; /* world [m] */
     int corners;
     double centre[3];  /* of pressure, world [m] */
     double force[3];   /* on what moves [N], world */

@@ -77,7 +77,7 @@ static void arrow(struct marks *m, const double a[3], const double b[3], int hea
 
 static void patch(struct marks *m, const struct picture_contact *c)
 {
-    double p[32][3];
+    double p[TACT_PATCH_CORNERS][3];
     for (int i = 0; i < c->corners; i++) {
         picture_project(m->camera, m->options->width, m->options->height, c->outline[i], p[i]);
     }

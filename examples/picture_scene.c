@@ -190,19 +190,16 @@ static void add_shape(struct tact_world *world, int index, const struct tact_pos
     }
 }
 
-/* The patch's outline, 32 points of its ellipse where it has no corners. */
-static void picture_outline(const struct tact_patch *patch, struct picture_contact *out)
+/* The patch at its normal force [N], in the world. */
+static void picture_outline(const struct tact_patch *patch, double force,
+                            struct picture_contact *out)
 {
-    out->corners = patch->corners > 2 ? patch->corners : 32;
+    double corner[TACT_PATCH_CORNERS][2];
+    out->corners = tact_patch_polygon(patch, force, TACT_PATCH_CORNERS, corner);
     for (int i = 0; i < out->corners; i++) {
-        double u = 2.0 * PI * i / 32, x = patch->semi[0] * cos(u), y = patch->semi[1] * sin(u);
-        if (patch->corners > 2) {
-            x = patch->corner[i][0];
-            y = patch->corner[i][1];
-        }
         tact_v3_copy(out->outline[i], patch->center);
-        tact_v3_axpy(out->outline[i], x, patch->frame + 3);
-        tact_v3_axpy(out->outline[i], y, patch->frame + 6);
+        tact_v3_axpy(out->outline[i], corner[i][0], patch->frame + 3);
+        tact_v3_axpy(out->outline[i], corner[i][1], patch->frame + 6);
     }
 }
 
@@ -219,7 +216,7 @@ static void add_contact(struct tact_world *world, const struct tact_contact *c, 
     double sign = fixed || (bodies && frame[2] < 0.0) ? -1.0 : 1.0;
     double d[2] = {-r[5] / r[0], r[4] / r[0]}, spin = r[3] - (d[0] * r[2] - d[1] * r[1]);
     out->contact_count++;
-    picture_outline(&c->patch, p);
+    picture_outline(&c->patch, r[0] / period, p);
     tact_v3_copy(p->centre, c->patch.center);
     tact_v3_axpy(p->centre, d[0], frame + 3);
     tact_v3_axpy(p->centre, d[1], frame + 6);

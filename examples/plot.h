@@ -13,7 +13,6 @@
 #define PLOT_CENTRES 200 /* moments whose centre of pressure is drawn */
 #define PLOT_BINS 120    /* of a latency histogram, 20 a decade from 0.1 us */
 #define PLOT_MARKS 12    /* maximum number of marks on the time axis */
-#define PLOT_OUTLINE 64  /* corners of a patch as drawn */
 #define PLOT_CHANNELS                                                                              \
     48 /* maximum number of channels of devices, drawn if there is nothing else                    \
         */
@@ -42,7 +41,7 @@ struct plot_pair {
     int pair; /* of the view */
     int centre_count, corner_count;
     double centre[PLOT_CENTRES][2]; /* of pressure, along the patch's axes from its centre [m] */
-    double corner[PLOT_OUTLINE][2]; /* of the patch at the last touch [m] */
+    double corner[TACT_PATCH_CORNERS][2]; /* of the patch at the last touch [m] */
 };
 
 /* How far a body has turned, over any number of turns. */

@@ -152,23 +152,6 @@ static void add_bin(uint64_t *bins, double us)
     bins[bin < PLOT_BINS ? bin : PLOT_BINS - 1]++;
 }
 
-/* The patch as a polygon along its axes: the overlap's outline, or the ellipse. */
-static void patch_outline(struct plot_pair *p, const struct tact_patch *patch, double normal)
-{
-    double a = patch->kind == TACT_PATCH_ELASTIC ? tact_patch_elastic_radius(patch, normal) : 0.0;
-    _Static_assert(PLOT_OUTLINE >= TACT_PATCH_CORNERS, "every outline can be drawn");
-    p->corner_count = patch->corners > 2 ? patch->corners : PLOT_OUTLINE;
-    for (int i = 0; i < p->corner_count; i++) {
-        double t = 2.0 * acos(-1.0) * i / PLOT_OUTLINE;
-        if (patch->corners > 2) {
-            memcpy(p->corner[i], patch->corner[i], sizeof p->corner[i]);
-        } else {
-            p->corner[i][0] = (a > 0.0 ? a : patch->semi[0]) * cos(t);
-            p->corner[i][1] = (a > 0.0 ? a : patch->semi[1]) * sin(t);
-        }
-    }
-}
-
 static void centres(struct plot_session *s, const struct tact_record *before,
                     const struct tact_record *now)
 {
@@ -182,7 +165,8 @@ static void centres(struct plot_session *s, const struct tact_record *before,
         }
         p->centre[p->centre_count][0] = -c->impulse[5] / c->impulse[0];
         p->centre[p->centre_count++][1] = c->impulse[4] / c->impulse[0];
-        patch_outline(p, &c->patch, c->impulse[0] / s->view.scene->period);
+        p->corner_count = tact_patch_polygon(&c->patch, c->impulse[0] / s->view.scene->period,
+                                             TACT_PATCH_CORNERS, p->corner);
     }
 }
 

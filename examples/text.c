@@ -72,6 +72,15 @@ const char *text_shown(const char *text)
     return text_clean(text, slots[next++ % SLOTS], sizeof slots[0]);
 }
 
+json_t *text_json_numbers(const double *v, int count)
+{
+    json_t *all = json_array();
+    for (int i = 0; i < count; i++) {
+        json_array_append_new(all, json_real(v[i]));
+    }
+    return all;
+}
+
 json_t *text_json(const char *text)
 {
     json_t *made = json_string(text);

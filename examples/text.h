@@ -21,6 +21,9 @@ const char *text_shown(const char *text);
 /* A string of any length, with "?" for the bytes that are no UTF-8; NULL: out of memory. */
 json_t *text_json(const char *text);
 
+/* An array of numbers; NULL: out of memory. */
+json_t *text_json_numbers(const double *v, int count);
+
 /* Prints to stdout, without control characters, and releases the reference. 0, or -1 if all is NULL
  * or cannot be printed. */
 int text_print_json(json_t *all);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "command.h"
 #include "contact/number.h"
 #include "contact/vec.h"
 #include "rt/file.h"
@@ -169,6 +170,35 @@ int word_to_surface(const char *word, double scale, struct word_shape *out, stru
     out->shape.kind = TACT_SHAPE_MESH;
     return kind >= 0 ? make_primitive((enum tact_shape_kind)kind, word, &out->shape, err)
                      : read_soup(word, scale, &out->soup, err);
+}
+
+struct word_query word_query_default(void)
+{
+    const struct word_query q = {{tact_pose_identity(), tact_pose_identity()}, 1.0, 0};
+    return q;
+}
+
+int word_query_option(struct word_query *q, const char *command, int option, const char *text)
+{
+    switch (option) {
+    case 'a':
+    case 'b':
+        return word_to_pose(text, &q->pose[option - 'a'])
+                   ? command_usage(command,
+                                   "--pose-%c \"%s\": \"x y z\" or \"x y z qw qx qy qz\" is "
+                                   "expected",
+                                   option, text)
+                   : 0;
+    case 's':
+        return word_to_number(text, &q->scale) || q->scale <= 0.0
+                   ? command_usage(command, "--scale %s: a positive number is expected", text)
+                   : 0;
+    case 'j':
+        q->json = 1;
+        return 0;
+    default:
+        return EXIT_USAGE;
+    }
 }
 
 void word_shape_release(struct word_shape *shape)

@@ -32,6 +32,26 @@ int word_to_pose(const char *word, struct tact_pose *out);
 /* A finite number and nothing else. 0 or -1. */
 int word_to_number(const char *word, double *out);
 
+/* What the commands that measure two shapes are asked with. */
+struct word_query {
+    struct tact_pose pose[2];
+    double scale; /* of the coordinates of mesh files */
+    int json;
+};
+
+/* Its options, for getopt_long(); and --help, 'h'. */
+/* clang-format off */
+#define WORD_QUERY_OPTIONS                                                                          \
+    {"pose-a", required_argument, NULL, 'a'}, {"pose-b", required_argument, NULL, 'b'},             \
+    {"scale", required_argument, NULL, 's'}, {"json", no_argument, NULL, 'j'},                      \
+    {"help", no_argument, NULL, 'h'}
+/* clang-format on */
+
+/* Both at the origin, scale 1. */
+struct word_query word_query_default(void);
+/* Takes one of these options, not --help. 0, or EXIT_USAGE after a message. */
+int word_query_option(struct word_query *q, const char *command, int option, const char *text);
+
 /* A TCP port, 1 to 65535. 0 or -1. */
 int word_to_port(const char *word, int *port);
 

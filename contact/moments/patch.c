@@ -270,17 +270,42 @@ double tact_patch_elastic_radius(const struct tact_patch *patch, double n)
                                    : tact_cbrt(0.75 * n * patch->radius / patch->modulus);
 }
 
-void tact_patch_mean_squares(const struct tact_patch *patch, double n, double square[2])
+/* Semi-axes of the ellipse at normal force n [m]. */
+static void semi_axes(const struct tact_patch *patch, double n, double semi[2])
 {
     int elastic = patch->kind == TACT_PATCH_ELASTIC;
-    double middle[2], radius = elastic ? tact_patch_elastic_radius(patch, n) : 0.0;
-    if (!elastic && patch->corners && outline_moments(patch, middle, square)) {
+    double radius = elastic ? tact_patch_elastic_radius(patch, n) : 0.0;
+    for (int i = 0; i < 2; i++) {
+        semi[i] = elastic ? radius * patch->stretch[i] : patch->semi[i];
+    }
+}
+
+void tact_patch_mean_squares(const struct tact_patch *patch, double n, double square[2])
+{
+    double middle[2], semi[2];
+    if (patch->kind == TACT_PATCH_ELLIPSE && patch->corners &&
+        outline_moments(patch, middle, square)) {
         return;
     }
+    semi_axes(patch, n, semi);
     for (int i = 0; i < 2; i++) {
-        double semi = elastic ? radius * patch->stretch[i] : patch->semi[i];
-        square[i] = 0.25 * semi * semi;
+        square[i] = 0.25 * semi[i] * semi[i];
     }
+}
+
+int tact_patch_polygon(const struct tact_patch *patch, double n, int most, double (*corner)[2])
+{
+    int outlined = patch->kind == TACT_PATCH_ELLIPSE && patch->corners > 2;
+    int count = outlined && patch->corners < most ? patch->corners : most;
+    double semi[2];
+    semi_axes(patch, n, semi);
+    for (int i = 0; i < count; i++) {
+        const double *at = outlined ? patch->corner[(ptrdiff_t)i * patch->corners / count] : NULL;
+        double angle = 2.0 * PI * i / count;
+        corner[i][0] = at ? at[0] : semi[0] * tact_cos(angle);
+        corner[i][1] = at ? at[1] : semi[1] * tact_sin(angle);
+    }
+    return count;
 }
 
 double tact_patch_spin_arm(const struct tact_patch *patch, double n)
@@ -288,8 +313,8 @@ double tact_patch_spin_arm(const struct tact_patch *patch, double n)
     if (patch->kind == TACT_PATCH_ELLIPSE) {
         return patch->spin_arm;
     }
-    double a = tact_patch_elastic_radius(patch, n);
-    const double semi[2] = {a * patch->stretch[0], a * patch->stretch[1]};
+    double semi[2];
+    semi_axes(patch, n, semi);
     return pressure_arm(patch->spin, 1, semi);
 }
 

@@ -143,7 +143,7 @@ TACT_API int tact_patch_from_outline(struct tact_patch *patch, enum tact_spin_ki
  * with the force. modulus: E* [Pa]; t1, t2: principal directions of the relative curvature, k1 and
  * k2 its values there [1/m], k1 <= k2. The semi-axes are (3 N / (4 E* sqrt(k1 k2)))^(1/3) times F1
  * sqrt(a/b) and F1 sqrt(b/a), a/b from k2/k1 by complete elliptic integrals (Johnson, Contact
- * Mechanics, 1985, section 4.2). -EDOM for curvatures that are not both positive. Real- time safe.
+ * Mechanics, 1985, section 4.2). -EDOM for curvatures that are not both positive. Real-time safe.
  */
 TACT_API int tact_patch_hertz(struct tact_patch *patch, double modulus, double k1, double k2);
 
@@ -160,6 +160,15 @@ TACT_API double tact_patch_spin_arm(const struct tact_patch *patch, double n);
  * outline, else of the ellipse, or for ELASTIC of the disc at normal force n [N]. Real-time safe.
  */
 TACT_API void tact_patch_mean_squares(const struct tact_patch *patch, double n, double square[2]);
+
+/**
+ * The patch at normal force n [N] as a polygon: the corners of its outline, of more than `most`
+ * those at equal steps; of a patch without an outline, or an ELASTIC one, `most` points of its
+ * ellipse. corner: most, counter-clockwise, along t1 and t2 from the centre [m]. Returns their
+ * number. Real-time safe.
+ */
+TACT_API int tact_patch_polygon(const struct tact_patch *patch, double n, int most,
+                                double (*corner)[2]);
 
 /** Radius of an ELASTIC patch at normal force n [N]; its semi-axes are `stretch` times this:
  * Hertz's (3 N R / (4 E*))^(1/3), or the fingertip's power law [m]. Real-time safe. */

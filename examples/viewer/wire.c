@@ -128,31 +128,6 @@ static void to_floats(float *out, const double *in, int count)
     }
 }
 
-/* Corners of the outline in the patch's plane; of an elliptic or elastic patch around its axes. */
-static int outline_of(const struct tact_contact *c, double period, double (*out)[2])
-{
-    const struct tact_patch *p = &c->patch;
-    double semi[2] = {p->semi[0], p->semi[1]};
-    if (p->kind == TACT_PATCH_ELLIPSE && p->corners) {
-        int count = p->corners < WIRE_CORNERS ? p->corners : WIRE_CORNERS;
-        for (int i = 0; i < count; i++) { /* of more corners those at equal steps */
-            memcpy(out[i], p->corner[(ptrdiff_t)i * p->corners / count], sizeof out[i]);
-        }
-        return count;
-    }
-    if (p->kind == TACT_PATCH_ELASTIC) {
-        double radius = tact_patch_elastic_radius(p, c->impulse[0] / period);
-        semi[0] = radius * p->stretch[0];
-        semi[1] = radius * p->stretch[1];
-    }
-    for (int i = 0; i < WIRE_CORNERS; i++) {
-        double angle = 6.283185307179586 * i / WIRE_CORNERS;
-        out[i][0] = semi[0] * cos(angle);
-        out[i][1] = semi[1] * sin(angle);
-    }
-    return WIRE_CORNERS;
-}
-
 /* Force and torsion on what moves, of two bodies on the upper one. */
 static double side_of(const struct tact_world *world, const struct tact_contact *c)
 {
@@ -164,7 +139,8 @@ static double side_of(const struct tact_world *world, const struct tact_contact 
 static void put_outline(struct writer *w, const struct tact_contact *c, struct wire_contact *out)
 {
     double corner[WIRE_CORNERS][2];
-    out->corners = (uint32_t)outline_of(c, w->period, corner);
+    out->corners =
+        (uint32_t)tact_patch_polygon(&c->patch, c->impulse[0] / w->period, WIRE_CORNERS, corner);
     float *at = (float *)(void *)(w->at + sizeof *out);
     memset(at, 0, eights(12 * out->corners));
     for (uint32_t i = 0; i < out->corners; i++) {

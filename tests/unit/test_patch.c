@@ -204,6 +204,34 @@ static void curvatures_make_an_ellipse(void **state)
     assert_int_equal(tact_patch_hertz(&p, modulus, 2.0, 1.0), -EDOM);
 }
 
+/* Corners of an outline as they are, of too many every other; of an ELASTIC patch points of the
+ * ellipse that its force makes. */
+static void a_patch_as_a_polygon(void **state)
+{
+    (void)state;
+    struct tact_patch p = {.kind = TACT_PATCH_ELLIPSE, .semi = {2.0, 1.0}, .corners = 24};
+    double corner[TACT_PATCH_CORNERS][2], semi[2];
+    for (int i = 0; i < 24; i++) {
+        p.corner[i][0] = i;
+    }
+    assert_int_equal(tact_patch_polygon(&p, 1.0, TACT_PATCH_CORNERS, corner), 24);
+    assert_true(corner[23][0] == 23.0);
+    assert_int_equal(tact_patch_polygon(&p, 1.0, 12, corner), 12);
+    assert_true(corner[0][0] == 0.0 && corner[11][0] == 22.0);
+    p.corners = 0;
+    for (int elastic = 0; elastic < 2; elastic++) {
+        assert_int_equal(elastic ? tact_patch_hertz(&p, 1e6, 10.0, 40.0) : 0, 0);
+        double radius = elastic ? tact_patch_elastic_radius(&p, 3.0) : 1.0;
+        semi[0] = elastic ? radius * p.stretch[0] : 2.0;
+        semi[1] = elastic ? radius * p.stretch[1] : 1.0;
+        assert_int_equal(tact_patch_polygon(&p, 3.0, 32, corner), 32);
+        for (int i = 0; i < 32; i++) {
+            assert_true(fabs(hypot(corner[i][0] / semi[0], corner[i][1] / semi[1]) - 1.0) < 1e-14);
+        }
+        assert_true(corner[8][1] > 0.999 * semi[1]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -214,6 +242,7 @@ int main(void)
         cmocka_unit_test(slivers_are_mended),
         cmocka_unit_test(curvatures_make_an_ellipse),
         cmocka_unit_test(oblong_patches_resist_spin),
+        cmocka_unit_test(a_patch_as_a_polygon),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
