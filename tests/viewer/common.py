@@ -44,10 +44,14 @@ class Viewer:
 
     def __init__(self, *words, stream="stdout"):
         self.process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        line = getattr(self.process, stream).readline()
-        found = re.search(r"http://127\.0\.0\.1:(\d+)/\S*", line)
+        found, lines = None, []
+        for line in getattr(self.process, stream):  # after warnings, as of a log that was replaced
+            lines.append(line)
+            found = re.search(r"http://127\.0\.0\.1:(\d+)/\S*", line)
+            if found:
+                break
         if not found:
-            raise AssertionError(f"no address: {line!r} {self.process.stderr.read()!r}")
+            raise AssertionError(f"no address: {lines!r} {self.process.stderr.read()!r}")
         self.address, self.port = found.group(0), int(found.group(1))
 
     def close(self):

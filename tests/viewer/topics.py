@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""foxglove.py TACT SOURCE: the protocol foxglove.sdk.v1 of the live view, by a client of our own: every topic is decoded
+"""topics.py TACT SOURCE: the protocol foxglove.sdk.v1 of the live view, by a client of our own: every topic is decoded
 by its schema, and its values are those of the log at that tick; who is refused, who is slow, many at once, garbage.
 With TACT_LONG=1 garbage lasts ten minutes."""
 import concurrent.futures
