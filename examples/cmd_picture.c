@@ -12,21 +12,20 @@
 #include "text.h"
 #include "words.h"
 
-#define CAPTION 20 /* pixels under each row of frames */
 #define EXIT_DAMAGED 3
-#define GAP 4 /* pixels between frames */
 
 static const char help[] =
     "usage: tact picture FILE [OPTION]...\n\n"
-    "Draws moments of a log side by side: the solids, the patch of each contact in orange, the "
-    "force\n"
-    "on what moves from the centre of pressure in red, the torsion about the normal in purple.\n\n"
-    "  -o, --output OUT     OUT.png; default: FILE with .png for its ending\n"
+    "Draws moments of a log side by side: the solids, the patch of each contact, coloured by its\n"
+    "pressure where its model computes one, the force on what moves from the centre of pressure "
+    "in\n"
+    "red, the torsion about the normal in purple; with a scale bar and what the symbols mean.\n\n"
+    "  -o, --output OUT     OUT.png, .svg or .pdf; default: FILE with .png for its ending\n"
     "  --time T,T,...       the moments [s], 1 to 12; default: four from the start to the end\n"
     "  --camera A,E         where it is seen from: azimuth from +x to +y, elevation [deg];\n"
     "                       default: -60,25\n"
     "  --look X,Y,Z,WIDTH   what is seen: the middle, and how wide [m]; default: all that moves\n"
-    "  --size W,H           of a frame [pixels]; default: 300,260\n"
+    "  --size W,H           of a frame [pixels], at least 64,48; default: 300,260\n"
     "  --columns N          frames side by side; default: 4\n"
     "  --force              replace OUT where it exists\n"
     "  --help               this text\n\n"
@@ -50,8 +49,7 @@ struct strip {
     struct tact_view view;
     struct picture_scene scenes[PICTURE_FRAMES];
     struct picture_camera camera;
-    struct picture_image image;
-    double longest[2]; /* force [N], torsion [N m] of the longest arrows */
+    struct picture_page page;
     double lower[3], upper[3];
 };
 
@@ -89,7 +87,7 @@ static int set_picture_option(struct strip *s, int option, const char *text)
         tact_v3_copy(o->middle, v);
         o->view = v[3];
     } else if (option == 's') {
-        good = count == 2 && v[0] >= 32 && v[0] <= 2000 && v[1] >= 32 && v[1] <= 2000;
+        good = count == 2 && v[0] >= 64 && v[0] <= 2000 && v[1] >= 48 && v[1] <= 2000;
         o->width = good ? (int)v[0] : 0;
         o->height = good ? (int)v[1] : 0;
     } else {
@@ -138,6 +136,18 @@ static int gather(struct strip *s, struct tact_record *record[2], int frame)
     return rc;
 }
 
+static void widen_scale(const struct picture_scene *scene, struct picture_scale *scale)
+{
+    for (int k = 0; k < scene->contact_count; k++) {
+        const struct picture_contact *c = &scene->contacts[k];
+        scale->force = fmax(scale->force, tact_v3_norm(c->force));
+        scale->torsion = fmax(scale->torsion, tact_v3_norm(c->torsion));
+        if (c->map >= 0) {
+            scale->pressure = fmax(scale->pressure, (double)scene->pressure->patch[c->map].peak);
+        }
+    }
+}
+
 static int gather_all(struct strip *s)
 {
     size_t bytes = tact_layout_bytes(tact_log_layout(s->log));
@@ -145,15 +155,13 @@ static int gather_all(struct strip *s)
     int rc = record[0] && record[1] ? 0 : -ENOMEM, count = s->options.frame_count;
     for (int i = 0; !rc && i < count; i++) {
         rc = gather(s, record, i);
-        for (int k = 0; !rc && k < s->scenes[i].contact_count; k++) {
-            const struct picture_contact *c = &s->scenes[i].contacts[k];
-            s->longest[0] = fmax(s->longest[0], tact_v3_norm(c->force));
-            s->longest[1] = fmax(s->longest[1], tact_v3_norm(c->torsion));
+        if (!rc) {
+            widen_scale(&s->scenes[i], &s->page.scale);
         }
     }
     picture_aim(&s->options, s->scenes, count, &s->camera, s->lower, s->upper);
-    if (s->longest[1] < 1e-6 * s->longest[0] * s->camera.width) {
-        s->longest[1] = 0.0; /* rounding is no torsion */
+    if (s->page.scale.torsion < 1e-4 * s->page.scale.force * s->camera.width) {
+        s->page.scale.torsion = 0.0; /* next to nothing beside the forces */
     }
     for (int i = 0; !rc && i < count; i++) {
         picture_add_planes(&s->view, &s->camera, s->lower, s->upper, &s->scenes[i]);
@@ -166,59 +174,24 @@ static int gather_all(struct strip *s)
 
 static int draw_all(struct strip *s)
 {
-    const struct picture_options *o = &s->options;
-    int rows = (o->frame_count + o->columns - 1) / o->columns;
-    s->image.width = o->columns * (o->width + GAP) - GAP;
-    s->image.height = rows * (o->height + CAPTION) + CAPTION;
-    size_t bytes = 3 * (size_t)s->image.width * (size_t)s->image.height;
-    s->image.rgb = malloc(bytes);
-    int rc = s->image.rgb ? 0 : -ENOMEM;
+    struct picture_page *page = &s->page;
+    page->name = s->view.scene->name ? s->view.scene->name : "";
+    page->options = &s->options;
+    page->scenes = s->scenes;
+    page->camera = &s->camera;
+    picture_layout(page);
+    size_t bytes = 3 * (size_t)page->image.width * (size_t)page->image.height;
+    page->image.rgb = malloc(bytes);
+    int rc = page->image.rgb ? 0 : -ENOMEM;
     if (!rc) {
-        memset(s->image.rgb, 255, bytes);
+        memset(page->image.rgb, 255, bytes);
     }
-    for (int i = 0; !rc && i < o->frame_count; i++) {
-        rc =
-            picture_draw(&s->scenes[i], &s->camera, o, s->longest, &s->image,
-                         i % o->columns * (o->width + GAP), i / o->columns * (o->height + CAPTION));
+    for (int i = 0; !rc && i < s->options.frame_count; i++) {
+        int x, y;
+        picture_place(page, i, &x, &y);
+        rc = picture_draw(&s->scenes[i], &s->camera, &s->options, &page->scale, &page->image, x, y);
     }
     return rc;
-}
-
-/* The image through gnuplot, which adds the words. */
-static void script(FILE *to, const struct strip *s)
-{
-    const struct picture_options *o = &s->options;
-    int w = s->image.width, h = s->image.height;
-    fprintf(to,
-            "set terminal png truecolor nocrop size %d,%d font 'DejaVuSans,10'\n"
-            "set lmargin at screen 0; set rmargin at screen 1\n"
-            "set tmargin at screen 1; set bmargin at screen 0\n"
-            "unset border; unset tics; unset key\nset xrange [0:%d]; set yrange [0:%d]\n",
-            w, h, w, h);
-    for (int i = 0; i < o->frame_count; i++) {
-        int column = i % o->columns, row = i / o->columns;
-        double x = column * (o->width + GAP) + 0.5 * o->width;
-        double y = (row + 1) * (o->height + CAPTION) - 0.5 * CAPTION;
-        fprintf(to, "set label %d '%.4g s' at screen %.6f, screen %.6f center front\n", i + 1,
-                s->scenes[i].time, x / w, 1.0 - y / h);
-    }
-    fprintf(to,
-            "set label 90 'contact patch' at screen 0.01, screen %.6f left front "
-            "tc rgb '#B85800'\n"
-            "set label 91 'force, longest %.3g N' at screen 0.5, screen %.6f center front "
-            "tc rgb '#C81020'\n",
-            0.5 * CAPTION / h, s->longest[0], 0.5 * CAPTION / h);
-    if (s->longest[1] > 0.0) {
-        fprintf(to,
-                "set label 92 'torsion, longest %.3g mN m' at screen 0.99, screen %.6f right front "
-                "tc rgb '#7020B0'\n",
-                1e3 * s->longest[1], 0.5 * CAPTION / h);
-    }
-    fprintf(to,
-            "plot '-' binary array=(%d,%d) flipy format='%%uchar%%uchar%%uchar' "
-            "using 1:2:3 with rgbimage pixels\n",
-            w, h);
-    fwrite(s->image.rgb, 1, 3 * (size_t)w * (size_t)h, to);
 }
 
 static int write_picture(const struct strip *s)
@@ -228,7 +201,7 @@ static int write_picture(const struct strip *s)
     if (code) {
         return code;
     }
-    script(drawing.to, s);
+    picture_script(drawing.to, &s->page, drawing.terminal);
     return drawing_close(&drawing);
 }
 
@@ -291,8 +264,9 @@ int cmd_picture(int argc, char **argv)
         int stem = dot && !strchr(dot, '/') ? (int)(dot - s.path) : (int)strlen(s.path);
         snprintf(beside, sizeof beside, "%.*s.png", stem, s.path);
         s.out = s.out ? s.out : beside;
-        if (!ends_with(s.out, ".png")) {
-            code = command_usage(s.command, "-o %s: .png is expected at its end", s.out);
+        if (!ends_with(s.out, ".png") && !ends_with(s.out, ".svg") && !ends_with(s.out, ".pdf")) {
+            code =
+                command_usage(s.command, "-o %s: .png, .svg or .pdf is expected at its end", s.out);
         }
         code = code ? code : output_allowed(s.command, s.out, s.force, &s.path, 1);
         code = code ? code : picture(&s);
@@ -302,6 +276,6 @@ int cmd_picture(int argc, char **argv)
     for (int i = 0; i < PICTURE_FRAMES; i++) {
         picture_free(&s.scenes[i]);
     }
-    free(s.image.rgb);
+    free(s.page.image.rgb);
     return code;
 }

@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include "rt/log/log_reader.h"
 #include "rt/session/view.h"
 
@@ -30,6 +31,7 @@ struct picture_contact {
     double force[3];   /* on what moves [N], world */
     double torsion[3]; /* about the normal [N m], world */
     int pushes;        /* 1: a finger's: the arrow ends where it pushes */
+    int map;           /* its patch in the pressures of the scene; -1: it has none */
 };
 
 /* One moment of a session. */
@@ -39,6 +41,7 @@ struct picture_scene {
     size_t triangle_count, triangle_room;
     struct picture_contact *contacts;
     int contact_count;
+    struct tact_pressure *pressure; /* of the contacts whose model computes one */
     double (*balls)[4]; /* centre and radius [m] of what moves, to be fitted in the picture */
     int ball_count, ball_room;
     int failed; /* 1: memory was short */
@@ -50,6 +53,7 @@ struct picture_camera {
     double middle[3];                           /* of what is seen, world [m] */
     double scale;                               /* half of the picture's width at distance 1 */
     double width;                               /* of what is seen at the middle [m] */
+    int leaves;                                 /* 1: some of what moves leaves the view */
 };
 
 /* What the command line says. */
@@ -84,11 +88,19 @@ void picture_aim(const struct picture_options *options, const struct picture_sce
 void picture_project(const struct picture_camera *camera, int width, int height, const double p[3],
                      double out[3]);
 
-/* picture_raster.c: draws a scene into the image with its left upper corner at x, y. longest: force
- * [N] and torsion [N m] of the longest arrows. 0 or -ENOMEM. */
+/* What the marks are drawn by: the longest arrows and the largest pressure of all frames. */
+struct picture_scale {
+    double force, torsion; /* [N], [N m] */
+    double pressure;       /* [Pa] */
+};
+
+/* picture_raster.c: draws a scene into the image with its left upper corner at x, y. 0 or -ENOMEM.
+ */
 int picture_draw(const struct picture_scene *scene, const struct picture_camera *camera,
-                 const struct picture_options *options, const double longest[2],
+                 const struct picture_options *options, const struct picture_scale *scale,
                  struct picture_image *image, int x, int y);
+/* Spacing of the grid of planes in a view of that width: 1, 2 or 5 times a power of ten. */
+double picture_grid(double width);
 
 /* picture_marks.c: the contacts as triangles that lie over the rest, seen by a camera. */
 struct picture_mark {
@@ -96,8 +108,27 @@ struct picture_mark {
     uint8_t colour[3];
     double cover; /* 0 to 1 */
 };
+/* Their number, of which the first `room` are written. */
 size_t picture_marks(const struct picture_scene *scene, const struct picture_camera *camera,
-                     const struct picture_options *options, const double longest[2],
+                     const struct picture_options *options, const struct picture_scale *scale,
                      struct picture_mark *out, size_t room);
+/* Colour of a share of the largest pressure, 0 dark to 1 light. */
+void picture_ramp(double share, uint8_t out[3]);
+
+/* All that stands on the page. */
+struct picture_page {
+    const char *name; /* of the scene */
+    const struct picture_options *options;
+    const struct picture_scene *scenes;
+    const struct picture_camera *camera;
+    struct picture_scale scale;
+    struct picture_image image;
+};
+
+/* picture_page.c: the size of the page, and where the left upper corner of a frame is [pixels]. */
+void picture_layout(struct picture_page *page);
+void picture_place(const struct picture_page *page, int frame, int *x, int *y);
+/* The page as a script for gnuplot: terminal "pngcairo", "svg" or "pdfcairo". */
+void picture_script(FILE *to, const struct picture_page *page, const char *terminal);
 
 #endif

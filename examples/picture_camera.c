@@ -7,6 +7,9 @@ static const double PI = 3.14159265358979323846;
 static const double ANGLE =
     0.22; /* half of the width's angle [rad]: long, so that little is bent */
 
+/* Times the width of what moves at first: farther than that the view does not widen. */
+static const double FAR = 6.0;
+
 static void set_direction(const struct picture_options *options, struct picture_camera *camera)
 {
     double a = options->azimuth * PI / 180.0, e = options->elevation * PI / 180.0;
@@ -44,6 +47,21 @@ static void fit_view(const struct picture_options *options, const struct picture
     camera->width = 1.2 * fmax(high[0] - low[0], aspect * (high[1] - low[1]));
 }
 
+/* Sees all that moves; but where that goes far away, as what falls does, it stays where it began.
+ */
+static void choose_view(const struct picture_options *options, const struct picture_scene *scenes,
+                        int count, struct picture_camera *camera)
+{
+    struct picture_camera start = *camera;
+    fit_view(options, scenes, 1, &start);
+    fit_view(options, scenes, count, camera);
+    camera->leaves = scenes->ball_count > 0 && camera->width > FAR * start.width;
+    if (camera->leaves) {
+        tact_v3_copy(camera->middle, start.middle);
+        camera->width = 2.0 * start.width;
+    }
+}
+
 static void box(const struct picture_scene *scenes, int count, double lower[3], double upper[3])
 {
     tact_v3_set(lower, INFINITY, INFINITY, INFINITY);
@@ -64,8 +82,10 @@ void picture_aim(const struct picture_options *options, const struct picture_sce
 {
     set_direction(options, camera);
     box(scenes, count, lower, upper);
-    fit_view(options, scenes, count, camera);
-    if (options->view > 0.0) {
+    camera->leaves = 0;
+    if (!(options->view > 0.0)) {
+        choose_view(options, scenes, count, camera);
+    } else {
         tact_v3_copy(camera->middle, options->middle);
         camera->width = options->view;
     }

@@ -22,8 +22,8 @@ struct marks {
 static void put_triangle(struct marks *m, const double *a, const double *b, const double *c,
                          const uint8_t *colour, double cover)
 {
-    if (m->count < m->room) {
-        struct picture_mark *mark = &m->out[m->count++];
+    if (m->count++ < m->room) {
+        struct picture_mark *mark = &m->out[m->count - 1];
         const double *from[3] = {a, b, c};
         for (int i = 0; i < 3; i++) {
             memcpy(mark->corner[i], from[i], sizeof mark->corner[i]);
@@ -75,17 +75,81 @@ static void arrow(struct marks *m, const double a[3], const double b[3], int hea
     }
 }
 
+void picture_ramp(double share, uint8_t out[3])
+{
+    static const double stops[4][3] = {
+        {51, 13, 89}, {179, 38, 89}, {242, 128, 38}, {255, 242, 115}};
+    double at = 3.0 * fmin(fmax(share, 0.0), 1.0);
+    int i = at < 2.0 ? (int)at : 2;
+    for (int k = 0; k < 3; k++) {
+        out[k] = (uint8_t)lround(stops[i][k] + (at - i) * (stops[i + 1][k] - stops[i][k]));
+    }
+}
+
+/* A polygon as triangles in the colours of their mean pressures. */
+static void pressed_polygon(struct marks *m, const double *center, const float (*corner)[4],
+                            int sides, double largest)
+{
+    double p[3][3], mean = 0.0;
+    uint8_t colour[3];
+    for (int i = 0; i < sides; i++) {
+        mean += (double)corner[i][3] / sides;
+    }
+    picture_ramp(mean / largest, colour);
+    for (int i = 1; i + 1 < sides; i++) {
+        for (int k = 0; k < 3; k++) {
+            const float *from = corner[k ? i + k - 1 : 0];
+            const double at[3] = {center[0] + (double)from[0], center[1] + (double)from[1],
+                                  center[2] + (double)from[2]};
+            picture_project(m->camera, m->options->width, m->options->height, at, p[k]);
+        }
+        put_triangle(m, p[0], p[1], p[2], colour, 1.0);
+    }
+}
+
+static void pressed_patch(struct marks *m, const struct tact_pressure *map, int index,
+                          double largest)
+{
+    const uint8_t *sides = map->sides;
+    const float(*corner)[4] = map->corner;
+    for (int i = 0; i <= index; i++) {
+        const struct tact_pressure_patch *patch = &map->patch[i];
+        for (uint32_t k = 0; k < patch->polygons; k++) {
+            if (i == index) {
+                pressed_polygon(m, patch->center, corner, *sides, largest);
+            }
+            corner += *sides++;
+        }
+    }
+}
+
 static void patch(struct marks *m, const struct picture_contact *c)
 {
     double p[TACT_PATCH_CORNERS][3];
     for (int i = 0; i < c->corners; i++) {
         picture_project(m->camera, m->options->width, m->options->height, c->outline[i], p[i]);
     }
-    for (int i = 1; i + 1 < c->corners; i++) {
+    for (int i = 1; c->map < 0 && i + 1 < c->corners; i++) {
         put_triangle(m, p[0], p[i], p[i + 1], patch_colour, 0.55);
     }
     for (int i = 0; i < c->corners; i++) {
         draw_line(m, p[i], p[(i + 1) % c->corners], 1.2, rim_colour);
+    }
+}
+
+static void centre_dot(struct marks *m, const struct picture_contact *c)
+{
+    static const uint8_t black[3] = {16, 16, 16};
+    double at[3], from[2], to[2], radius = fmax(1.5, 0.007 * m->options->width);
+    picture_project(m->camera, m->options->width, m->options->height, c->centre, at);
+    for (int i = 0; i <= 12; i++) {
+        double angle = 6.283185307179586 * i / 12;
+        to[0] = at[0] + radius * cos(angle);
+        to[1] = at[1] + radius * sin(angle);
+        if (i) {
+            put_triangle(m, at, from, to, black, 1.0);
+        }
+        memcpy(from, to, sizeof from);
     }
 }
 
@@ -101,22 +165,27 @@ static void vector(struct marks *m, const double from[3], const double v[3], dou
 }
 
 size_t picture_marks(const struct picture_scene *scene, const struct picture_camera *camera,
-                     const struct picture_options *options, const double longest[2],
+                     const struct picture_options *options, const struct picture_scale *scale,
                      struct picture_mark *out, size_t room)
 {
     struct marks m = {.camera = camera, .options = options, .out = out, .room = room};
     for (int i = 0; i < scene->contact_count; i++) {
-        patch(&m, &scene->contacts[i]);
+        const struct picture_contact *c = &scene->contacts[i];
+        if (c->map >= 0 && scale->pressure > 0.0) {
+            pressed_patch(&m, scene->pressure, c->map, scale->pressure);
+        }
+        patch(&m, c);
     }
     for (int i = 0; i < scene->contact_count; i++) {
         const struct picture_contact *c = &scene->contacts[i];
         double from[3];
         tact_v3_copy(from, c->centre);
-        if (c->pushes && longest[0] > 0.0) {
-            tact_v3_axpy(from, -FORCE * camera->width / longest[0], c->force);
+        if (c->pushes && scale->force > 0.0) {
+            tact_v3_axpy(from, -FORCE * camera->width / scale->force, c->force);
         }
-        vector(&m, from, c->force, longest[0], FORCE, 1, force_colour);
-        vector(&m, c->centre, c->torsion, longest[1], 0.15, 2, torsion_colour);
+        vector(&m, from, c->force, scale->force, FORCE, 1, force_colour);
+        vector(&m, c->centre, c->torsion, scale->torsion, 0.15, 2, torsion_colour);
+        centre_dot(&m, c);
     }
     return m.count;
 }

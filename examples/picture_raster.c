@@ -6,7 +6,6 @@
 #include "contact/vec.h"
 #include "picture.h"
 
-#define MARKS 65536
 #define SHADOW 1400 /* samples of the shadow's depth, along each side */
 
 static const double light[3] = {0.33, -0.40, 0.855}; /* toward it, world */
@@ -262,8 +261,7 @@ static int open_buffer(struct buffer *b, int width, int height, int triangles)
     return 0;
 }
 
-/* 1, 2 or 5 times a power of ten, about a tenth of the width. */
-static double round_grid(double width)
+double picture_grid(double width)
 {
     double ten = pow(10.0, floor(log10(0.12 * width))), more = 0.12 * width / ten;
     return ten * (more >= 5.0 ? 5.0 : (more >= 2.0 ? 2.0 : 1.0));
@@ -276,7 +274,7 @@ static void paint(struct painter *q, const struct picture_options *o, struct pic
     tact_v3_tangents(light, q->shadow_axis[0], q->shadow_axis[1]);
     tact_v3_scale(q->shadow_axis[0], q->shadow_axis[0], across);
     tact_v3_scale(q->shadow_axis[1], q->shadow_axis[1], across);
-    q->grid = round_grid(q->camera->width);
+    q->grid = picture_grid(q->camera->width);
     for (size_t i = 0; i < q->scene->triangle_count; i++) {
         const struct picture_triangle *t = &q->scene->triangles[i];
         fill_seen(q, t, (int)i);
@@ -295,27 +293,36 @@ static void paint(struct painter *q, const struct picture_options *o, struct pic
     }
 }
 
+static int paint_marks(const struct painter *q, const struct picture_options *options,
+                       const struct picture_scale *scale, struct picture_image *image, int x, int y)
+{
+    size_t count = picture_marks(q->scene, q->camera, options, scale, NULL, 0);
+    struct picture_mark *marks = malloc((count + 1) * sizeof *marks);
+    if (!marks) {
+        return -ENOMEM;
+    }
+    picture_marks(q->scene, q->camera, options, scale, marks, count);
+    for (size_t i = 0; i < count; i++) {
+        lay(&marks[i], options, image, x, y);
+    }
+    free(marks);
+    return 0;
+}
+
 int picture_draw(const struct picture_scene *scene, const struct picture_camera *camera,
-                 const struct picture_options *options, const double longest[2],
+                 const struct picture_options *options, const struct picture_scale *scale,
                  struct picture_image *image, int x, int y)
 {
     struct painter q = {.scene = scene, .camera = camera};
-    struct picture_mark *marks = malloc(MARKS * sizeof *marks);
-    int rc = marks ? 0 : -ENOMEM;
-    rc = rc ? rc
-            : open_buffer(&q.seen, PICTURE_SAMPLES * options->width,
-                          PICTURE_SAMPLES * options->height, 1);
+    int rc = open_buffer(&q.seen, PICTURE_SAMPLES * options->width,
+                         PICTURE_SAMPLES * options->height, 1);
     rc = rc ? rc : open_buffer(&q.shadow, SHADOW, SHADOW, 0);
     if (!rc) {
         paint(&q, options, image, x, y);
-        size_t count = picture_marks(scene, camera, options, longest, marks, MARKS);
-        for (size_t i = 0; i < count; i++) {
-            lay(&marks[i], options, image, x, y);
-        }
+        rc = paint_marks(&q, options, scale, image, x, y);
     }
     free(q.seen.depth);
     free(q.seen.triangle);
     free(q.shadow.depth);
-    free(marks);
     return rc;
 }

@@ -216,6 +216,12 @@ static void add_contact(struct tact_world *world, const struct tact_contact *c, 
     double sign = fixed || (bodies && frame[2] < 0.0) ? -1.0 : 1.0;
     double d[2] = {-r[5] / r[0], r[4] / r[0]}, spin = r[3] - (d[0] * r[2] - d[1] * r[1]);
     out->contact_count++;
+    p->map = -1;
+    for (uint32_t i = 0; i < out->pressure->patches; i++) {
+        if (!memcmp(out->pressure->patch[i].center, c->patch.center, sizeof c->patch.center)) {
+            p->map = (int)i;
+        }
+    }
     picture_outline(&c->patch, r[0] / period, p);
     tact_v3_copy(p->centre, c->patch.center);
     tact_v3_axpy(p->centre, d[0], frame + 3);
@@ -231,19 +237,21 @@ void picture_gather(struct tact_view *view, const struct tact_record *before,
 {
     struct tact_world *world = tact_session_world(view->session);
     int pairs, shapes = tact_world_shape_count(world);
+    out->pressure = calloc(1, sizeof *out->pressure);
+    tact_session_take_pressure(view->session, out->pressure);
     tact_view_step(view, before, now);
     const int *near = tact_world_near(world, &pairs);
     const struct tact_pose *poses = tact_world_shape_poses(world);
     out->time = (double)now->tick * view->scene->period;
     out->contacts = calloc((size_t)pairs * TACT_PIECES + 1, sizeof *out->contacts);
-    out->failed = !out->contacts;
+    out->failed = !out->contacts || !out->pressure;
     for (int i = 0; i < shapes; i++) {
         add_shape(world, i, &poses[i], out);
     }
     for (int i = 0; i < tact_world_hand_count(world); i++) {
         add_bones(world, i, poses, shapes + 1 + i, out);
     }
-    for (int n = 0; out->contacts && n < pairs; n++) {
+    for (int n = 0; !out->failed && n < pairs; n++) {
         const int i = near[n];
         const struct tact_contact *c = tact_world_contact(world, i);
         for (int k = 0; k < c->split; k++) {
@@ -348,6 +356,7 @@ void picture_free(struct picture_scene *scene)
 {
     free(scene->triangles);
     free(scene->contacts);
+    free(scene->pressure);
     free(scene->balls);
     memset(scene, 0, sizeof *scene);
 }

@@ -8,7 +8,7 @@
 
 #define PLOT_PAIRS 6     /* maximum number of pairs drawn, those with the largest force */
 #define PLOT_JOINTS 6    /* maximum number of joints drawn, those that move most */
-#define PLOT_BODIES 4    /* maximum number of bodies drawn */
+#define PLOT_BODIES 4    /* maximum number of bodies drawn, those that move most */
 #define PLOT_BUCKETS 500 /* moments drawn; of each, the least and the largest value */
 #define PLOT_CENTRES 200 /* moments whose centre of pressure is drawn */
 #define PLOT_BINS 120    /* of a latency histogram, 20 a decade from 0.1 us */
@@ -42,6 +42,10 @@ struct plot_pair {
     int centre_count, corner_count;
     double centre[PLOT_CENTRES][2]; /* of pressure, along the patch's axes from its centre [m] */
     double corner[TACT_PATCH_CORNERS][2]; /* of the patch at the last touch [m] */
+    struct tact_pressure *pressure; /* of all contacts then; NULL: none was known of this pair */
+    double place[9];                /* of the patch then: centre, and its axes in rows, world */
+    int first;                      /* its first patch there */
+    double peak, load;              /* of its pressure [Pa], [N] */
 };
 
 /* How far a body has turned, over any number of turns. */
@@ -67,9 +71,11 @@ struct plot_session {
     double duration;    /* of the whole session [s] */
     struct plot_pair pair[PLOT_PAIRS];
     int joint[PLOT_JOINTS]; /* of the view: its joints of hands, then its joints of mechanisms */
+    int body[PLOT_BODIES];  /* of the view */
     int pair_count, joint_count, body_count;
     int left_out[3]; /* pairs that touched, joints, bodies that are not drawn */
     struct plot_turn turn[PLOT_BODIES];
+    struct tact_pressure *pressure;      /* of the tick that was run last */
     struct tact_histogram wake, compute; /* of the ticks that are drawn [ns] */
     struct {
         int device, channel; /* of the view */
@@ -111,6 +117,14 @@ void plot_page(FILE *to, const struct plot_session *sessions, int count, const c
 void plot_legend(FILE *to, const struct plot_session *sessions, int count,
                  const char *const colours[6]);
 void plot_legend_end(FILE *to);
+
+/* plot_pressure.c: takes that of a pair in the tick that was run last. 0 or -ENOMEM. */
+int plot_pressure_take(const struct plot_session *s, struct plot_pair *pair,
+                       const struct tact_patch *patch);
+/* Draws it, 0 dark to the peak light, in a panel: x0 and scale as the patch's outline has them; and
+ * takes all of them away. */
+void plot_pressure(FILE *to, const struct plot_pair *pair, double x0, double scale, int *objects);
+void plot_pressure_end(FILE *to, int objects);
 
 /* plot_channels.c: the panels of a session that has channels only. */
 void plot_channels(FILE *to, const struct plot_session *sessions, int count);

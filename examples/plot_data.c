@@ -117,7 +117,8 @@ static void fill_columns(struct plot_session *s, const double *start, const doub
         joint_columns(s, i, v, out + plot_joint_column(s, i));
     }
     for (int i = 0; i < s->body_count; i++) {
-        uint32_t pose = s->view.bodies[i].pose, center = s->view.bodies[i].center;
+        const struct tact_view_body *body = &s->view.bodies[s->body[i]];
+        uint32_t pose = body->pose, center = body->center;
         double moved[3];
         tact_v3_sub(moved, v + center, start + center);
         follow(&s->turn[i], start + pose + 3, v + pose + 3);
@@ -152,12 +153,14 @@ static void add_bin(uint64_t *bins, double us)
     bins[bin < PLOT_BINS ? bin : PLOT_BINS - 1]++;
 }
 
-static void centres(struct plot_session *s, const struct tact_record *before,
-                    const struct tact_record *now)
+static int centres(struct plot_session *s, const struct tact_record *before,
+                   const struct tact_record *now)
 {
     struct tact_world *world = tact_session_world(s->view.session);
+    int rc = 0;
+    tact_session_take_pressure(s->view.session, s->pressure);
     tact_view_step(&s->view, before, now);
-    for (int i = 0; i < s->pair_count; i++) {
+    for (int i = 0; !rc && i < s->pair_count; i++) {
         struct plot_pair *p = &s->pair[i];
         const struct tact_contact *c = tact_world_contact(world, s->view.pairs[p->pair].pair);
         if (!c->touching || c->impulse[0] <= 0.0 || p->centre_count == PLOT_CENTRES) {
@@ -167,13 +170,15 @@ static void centres(struct plot_session *s, const struct tact_record *before,
         p->centre[p->centre_count++][1] = c->impulse[4] / c->impulse[0];
         p->corner_count = tact_patch_polygon(&c->patch, c->impulse[0] / s->view.scene->period,
                                              TACT_PATCH_CORNERS, p->corner);
+        rc = plot_pressure_take(s, p, &c->patch);
     }
+    return rc;
 }
 
 /* One record: its columns, and now and then the centre of pressure. */
-static void take_record(struct plot_session *s, const struct tact_record *start,
-                        const struct tact_record *before, const struct tact_record *now,
-                        double *touch)
+static int take_record(struct plot_session *s, const struct tact_record *start,
+                       const struct tact_record *before, const struct tact_record *now,
+                       double *touch)
 {
     double value[PLOT_COLUMNS], time = (double)now->tick * s->view.scene->period;
     uint64_t every = (uint64_t)((s->to - s->from) / s->view.scene->period / PLOT_CENTRES) + 1;
@@ -183,7 +188,7 @@ static void take_record(struct plot_session *s, const struct tact_record *start,
         touch[i] = touch[i] < 0.0 && value[plot_pair_column(i, 0)] > 0.0 ? time : touch[i];
     }
     if (now->tick < s->ticks[0] || now->tick >= s->ticks[1]) {
-        return;
+        return 0;
     }
     add_bin(s->wake_bins, value[compute - 1]);
     tact_histogram_add(&s->wake, (int64_t)now->values[s->view.timing]);
@@ -194,9 +199,7 @@ static void take_record(struct plot_session *s, const struct tact_record *start,
         value[compute] = NAN; /* there was no tick before this one */
     }
     put_sample(s, time, before && !follows, value);
-    if (follows && now->tick % every == 0) {
-        centres(s, before, now);
-    }
+    return follows && now->tick % every == 0 ? centres(s, before, now) : 0;
 }
 
 static int read_records(struct plot_session *s)
@@ -212,7 +215,8 @@ static int read_records(struct plot_session *s)
         if (first) {
             memcpy(start, now, bytes);
         }
-        take_record(s, start, first ? NULL : before, now, touch);
+        int failed = take_record(s, start, first ? NULL : before, now, touch);
+        rc = failed ? failed : rc;
         memcpy(before, now, bytes);
     }
     free(now);
@@ -271,43 +275,77 @@ static int has_value(const struct tact_view *v, int joint)
     return !strcmp(type, "hinge") || !strcmp(type, "slider");
 }
 
-/* What is drawn: the pairs with the largest force, the joints that move most. */
-static int choose_all(struct plot_session *s)
+/* The pairs with the largest force. 0 or -ENOMEM. */
+static int choose_pairs(struct plot_session *s)
 {
     const struct tact_view *v = &s->view;
-    int joints = v->joint_count + v->constraint_count, pairs[PLOT_PAIRS], touched = 0, moving = 0;
-    int most = v->pair_count > joints ? v->pair_count : joints;
-    struct tact_record *r = malloc(tact_layout_bytes(tact_log_layout(s->log)));
-    double *weight = calloc((size_t)most + 1, sizeof *weight);
-    double *first = calloc((size_t)most + 1, sizeof *first);
-    int rc = r && weight && first ? tact_log_seek(s->log, 0) : -ENOMEM, ticks = 0;
-    for (int i = 0; !rc && i < v->pair_count; i++) {
+    int pairs[PLOT_PAIRS], touched = 0;
+    double *weight = calloc((size_t)v->pair_count + 1, sizeof *weight);
+    if (!weight) {
+        return -ENOMEM;
+    }
+    for (int i = 0; i < v->pair_count; i++) {
         weight[i] = s->survey.pairs[i].normal;
         touched += weight[i] > 0.0;
     }
-    s->pair_count = rc ? 0 : choose_largest(weight, v->pair_count, PLOT_PAIRS, pairs);
+    s->pair_count = choose_largest(weight, v->pair_count, PLOT_PAIRS, pairs);
     for (int i = 0; i < s->pair_count; i++) {
         s->pair[i].pair = pairs[i];
     }
+    s->left_out[0] = touched - s->pair_count;
+    free(weight);
+    return 0;
+}
+
+/* Widens what the joints and bodies have moved so far, from `start`; a thousandth of a radian
+ * counts as a tenth of a millimetre. */
+static void weigh_motion(const struct tact_view *v, const double *start, const double *now,
+                         double *joint, double *body)
+{
+    for (int i = 0; i < v->joint_count + v->constraint_count; i++) {
+        double q = joint_value(v, now, i) - joint_value(v, start, i);
+        joint[i] = has_value(v, i) ? fmax(joint[i], fabs(q)) : 0.0;
+    }
+    for (int i = 0; i < v->body_count; i++) {
+        const double *a = start + v->bodies[i].center, *b = now + v->bodies[i].center;
+        double way[3], dot = 0.0;
+        tact_v3_sub(way, b, a);
+        for (int k = 3; k < 7; k++) {
+            dot += a[k] * b[k];
+        }
+        body[i] = fmax(body[i], 10.0 * tact_v3_norm(way) + 2.0 * acos(fmin(fabs(dot), 1.0)));
+    }
+}
+
+/* The joints and bodies that move most. */
+static int choose_moving(struct plot_session *s)
+{
+    const struct tact_view *v = &s->view;
+    int joints = v->joint_count + v->constraint_count, moving = 0;
+    size_t bytes = tact_layout_bytes(tact_log_layout(s->log));
+    struct tact_record *r = malloc(bytes), *start = malloc(bytes);
+    double *joint = calloc((size_t)joints + 1, sizeof *joint);
+    double *body = calloc((size_t)v->body_count + 1, sizeof *body);
+    int rc = r && start && joint && body ? tact_log_seek(s->log, 0) : -ENOMEM;
     for (int i = 0; !rc && i < joints; i++) {
-        weight[i] = has_value(v, i) ? 1e-12 : 0.0; /* where there is room, one that stands still */
+        joint[i] = 1e-12; /* where there is room, one that stands still */
         moving += has_value(v, i);
     }
-    for (rc = rc ? rc : 1; rc > 0 && (rc = tact_log_next(s->log, r)) > 0; ticks++) {
-        for (int i = 0; i < joints; i++) {
-            double q = joint_value(v, r->values, i);
-            first[i] = ticks ? first[i] : q;
-            weight[i] = has_value(v, i) ? fmax(weight[i], fabs(q - first[i])) : 0.0;
-        }
+    for (int i = 0; !rc && i < v->body_count; i++) {
+        body[i] = 1e-12;
     }
-    s->joint_count = rc ? 0 : choose_largest(weight, joints, PLOT_JOINTS, s->joint);
-    s->body_count = v->body_count < PLOT_BODIES ? v->body_count : PLOT_BODIES;
-    s->left_out[0] = touched - s->pair_count;
+    rc = rc ? rc : tact_log_next(s->log, start);
+    for (memcpy(r, start, rc > 0 ? bytes : 0); rc > 0; rc = tact_log_next(s->log, r)) {
+        weigh_motion(v, start->values, r->values, joint, body);
+    }
+    s->joint_count = rc ? 0 : choose_largest(joint, joints, PLOT_JOINTS, s->joint);
+    s->body_count = rc ? 0 : choose_largest(body, v->body_count, PLOT_BODIES, s->body);
     s->left_out[1] = moving - s->joint_count;
     s->left_out[2] = v->body_count - s->body_count;
     free(r);
-    free(weight);
-    free(first);
+    free(start);
+    free(joint);
+    free(body);
     return rc;
 }
 
@@ -351,16 +389,23 @@ int plot_session_open(struct plot_session *s, const char *path, struct tact_erro
     tact_histogram_reset(&s->wake);
     tact_histogram_reset(&s->compute);
     rc = survey_take(s->log, &s->view, &s->survey);
-    rc = rc ? rc : choose_all(s);
+    rc = rc ? rc : choose_pairs(s);
+    rc = rc ? rc : choose_moving(s);
     if (!rc && s->view.pair_count + s->view.joint_count + s->view.body_count == 0) {
         rc = choose_channels(s);
     }
+    s->pressure = calloc(1, sizeof *s->pressure);
+    rc = rc || s->pressure ? rc : -ENOMEM;
     rc = rc ? rc : read_records(s);
     return rc ? tact_error_set(err, rc, "%s", strerror(-rc)) : 0;
 }
 
 void plot_session_close(struct plot_session *s)
 {
+    for (int i = 0; i < PLOT_PAIRS; i++) {
+        free(s->pair[i].pressure);
+    }
+    free(s->pressure);
     free(s->survey.pairs);
     tact_view_close(&s->view);
     tact_log_close(s->log);

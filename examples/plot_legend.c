@@ -21,35 +21,11 @@ struct legend {
     int used; /* labels */
 };
 
-/* A name with its middle left out where it is longer than there is room. Counts letters, of any
- * number of bytes. */
-static void shorten(const char *name, int most, char *out, size_t room)
-{
-    const char *clean = text_shown(name), *end = clean + strlen(clean);
-    int letters = 0;
-    for (const char *c = clean; *c; c++) {
-        letters += (*c & 0xc0) != 0x80;
-    }
-    if (letters <= most) {
-        snprintf(out, room, "%s", clean);
-        return;
-    }
-    int head = most / 2, tail = most - head - 1, seen = 0;
-    const char *cut = clean;
-    while (seen < head || (*cut & 0xc0) == 0x80) {
-        seen += (*cut++ & 0xc0) != 0x80;
-    }
-    for (seen = 0; seen < tail; end--) {
-        seen += (end[-1] & 0xc0) != 0x80;
-    }
-    snprintf(out, room, "%.*s…%s", (int)(cut - clean), clean, end);
-}
-
 static void write(struct legend *l, const char *prefix, const char *name, int most, double x,
                   double y, const char *colour)
 {
     char text[TEXT_SHOWN];
-    shorten(name, most, text, sizeof text);
+    text_shorten(name, most, text, sizeof text);
     fprintf(l->to, "set label %d ", FIRST + l->used);
     drawing_quoted(l->to, prefix, text);
     fprintf(l->to, " at screen %g, screen %g left font ',11' tc rgb '%s' front\n", x, y, colour);
@@ -97,7 +73,7 @@ void plot_legend(FILE *to, const struct plot_session *s, int count, const char *
                   a           ? "B: "
                   : count > 1 ? "A: "
                               : "",
-                  s[a].view.bodies[i].name, colours[(i + 2 * a) % 6]);
+                  s[a].view.bodies[s[a].body[i]].name, colours[(i + 2 * a) % 6]);
         }
         row += (s[a].body_count + 1) / 2;
     }

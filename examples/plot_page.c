@@ -169,9 +169,9 @@ static void range(FILE *to, const struct plot_session *s, int count, int what, d
     double most = used ? value[used - 1] : 0.0, usual = used ? value[used - 1 - used / 50] : 0.0;
     if (most > 3.0 * usual && usual > 0.0) {
         fprintf(to,
-                "set yrange [%g:%g]\nset label 81 'largest: %.3g' at graph 0.5, graph 0.92 center "
+                "set yrange [%g:%g]\nset label 81 'max %.*f' at graph 1, graph 1.085 right "
                 "tc rgb '#B00020' font ',11'\n",
-                signs * 1.6 * usual, 1.6 * usual, most);
+                signs * 1.6 * usual, 1.6 * usual, most < 1.0 ? 3 : (most < 100.0 ? 1 : 0), most);
     } else {
         fprintf(to, "set yrange [%g:%g]\nunset label 81\n", signs * 1.2 * fmax(most, 1e-3),
                 1.2 * fmax(most, 1e-3));
@@ -251,17 +251,23 @@ static double extent(const struct plot_pair *p)
     return most > 0.0 ? most : 1.0;
 }
 
-/* Patches side by side, each around its centre and as large as there is room. */
-static void centre_panel(FILE *to, const struct plot_session *s, int count)
+/* How large a patch is [mm], and its pressure. */
+static void describe_patch(const struct plot_pair *p, const double size[2], char *out, size_t room)
 {
-    struct curves c = {to, 0};
-    double half = fmax(1.15, 1.15 * s->pair_count * HEIGHT / WIDTH);
-    unmark(to);
-    begin_panel(to, 0, 3, "Patches; dots: centre of pressure");
-    fprintf(to,
-            "set yrange [-%g:%g]; set xrange [-1.15:%g]; set xlabel ' '; set format x ''\n"
-            "set format y ''; set tics scale 0; unset grid\n",
-            half, half, 2.0 * half * WIDTH / HEIGHT - 1.15);
+    double most = fmax(size[0], size[1]), unit = most < 0.1 ? 1e3 : 1.0;
+    int used = most > 1e-6 ? snprintf(out, room, "%.3g×%.3g %s", unit * size[0], unit * size[1],
+                                      most < 0.1 ? "µm" : "mm")
+                           : snprintf(out, room, "a point");
+    if (p->peak > 0.0) {
+        double scale = p->peak >= 1e6 ? 1e-6 : 1e-3;
+        snprintf(out + used, room - (size_t)used, ", %.3g %s, %.3g N", scale * p->peak,
+                 scale < 1e-4 ? "MPa" : "kPa", p->load);
+    }
+}
+
+/* Below each patch how large it is, in rows: neighbours in a row are far apart. */
+static void label_patches(FILE *to, const struct plot_session *s, int rows)
+{
     for (int i = 0; i < s->pair_count; i++) {
         const struct plot_pair *p = &s->pair[i];
         double x = 2.3 * i, size[2] = {0.0, 0.0};
@@ -269,19 +275,42 @@ static void centre_panel(FILE *to, const struct plot_session *s, int count)
             size[0] = fmax(size[0], 2e3 * fabs(p->corner[k][0]));
             size[1] = fmax(size[1], 2e3 * fabs(p->corner[k][1]));
         }
-        char text[64] = "no patch";
+        char text[96] = "no patch";
         if (p->corner_count) {
-            int small = fmax(size[0], size[1]) < 0.1;
-            double unit = small ? 1e3 : 1.0;
-            snprintf(text, sizeof text, "%.3g×%.3g %s", unit * size[0], unit * size[1],
-                     small ? "µm" : "mm");
+            describe_patch(p, size, text, sizeof text);
         }
         fprintf(to, "set label %d '%s' at first %g, graph %g center tc rgb '%s' font ',11'\n",
-                40 + i, text, x, i % 2 ? -0.16 : -0.08, colours[i]);
+                40 + i, text, x, -0.08 * (1 + i % rows), colours[i]);
+    }
+}
+
+/* Patches side by side, each around its centre and as large as there is room. */
+static void centre_panel(FILE *to, const struct plot_session *s, int count)
+{
+    struct curves c = {to, 0};
+    double half = fmax(1.15, 1.15 * s->pair_count * HEIGHT / WIDTH);
+    unmark(to);
+    int pressed = 0, objects = 0;
+    for (int i = 0; i < s->pair_count; i++) {
+        pressed |= s->pair[i].peak > 0.0;
+    }
+    begin_panel(to, 0, 3,
+                pressed ? "Patches, light: their peak pressure; dots: its centre"
+                        : "Patches; dots: centre of pressure");
+    fprintf(to,
+            "set yrange [-%g:%g]; set xrange [-1.15:%g]; set xlabel ' '; set format x ''\n"
+            "set format y ''; set tics scale 0; unset grid\n",
+            half, half, 2.0 * half * WIDTH / HEIGHT - 1.15);
+    label_patches(to, s, pressed ? 3 : 2);
+    for (int i = 0; i < s->pair_count; i++) {
+        plot_pressure(to, &s->pair[i], 2.3 * i, 1e3 / extent(&s->pair[i]), &objects);
     }
     for (int i = 0; i < s->pair_count; i++) {
         const struct plot_pair *p = &s->pair[i];
         double x = 2.3 * i;
+        if (p->peak > 0.0) {
+            continue; /* its pressure is drawn, below the curves */
+        }
         curve(&c,
               "$AO%d u ($1/%g+%g):($2/%g) w filledcurves closed fs transparent solid 0.18 "
               "noborder fc rgb '%s' notitle",
@@ -300,6 +329,7 @@ static void centre_panel(FILE *to, const struct plot_session *s, int count)
         }
     }
     finish(&c, "nothing touched");
+    plot_pressure_end(to, objects);
     for (int i = 0; i < s->pair_count; i++) {
         fprintf(to, "unset label %d\n", 40 + i);
     }
@@ -450,7 +480,7 @@ void plot_page(FILE *to, const struct plot_session *s, int count, const char *te
     fprintf(to,
             "set encoding utf8\nfrom = %.9g\nto = %.9g\nset multiplot\nset border lw 1 lc rgb "
             "'#808080'\n"
-            "set tics nomirror tc rgb '#303030'\n" GRID "",
+            "set tics nomirror tc rgb '#303030' font ',12'\n" GRID "",
             from, to_time);
     heading(to, s, count);
     if (s->channel_count > 0) {

@@ -81,6 +81,28 @@ json_t *text_json_numbers(const double *v, int count)
     return all;
 }
 
+void text_shorten(const char *text, int most, char *out, size_t room)
+{
+    const char *clean = text_shown(text), *end = clean + strlen(clean);
+    int letters = 0;
+    for (const char *c = clean; *c; c++) {
+        letters += (*c & 0xc0) != 0x80;
+    }
+    if (letters <= most) {
+        snprintf(out, room, "%s", clean);
+        return;
+    }
+    int head = most / 2, tail = most - head - 1, seen = 0;
+    const char *cut = clean;
+    while (seen < head || (*cut & 0xc0) == 0x80) {
+        seen += (*cut++ & 0xc0) != 0x80;
+    }
+    for (seen = 0; seen < tail; end--) {
+        seen += (end[-1] & 0xc0) != 0x80;
+    }
+    snprintf(out, room, "%.*s…%s", (int)(cut - clean), clean, end);
+}
+
 json_t *text_json(const char *text)
 {
     json_t *made = json_string(text);

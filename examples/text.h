@@ -18,6 +18,9 @@ char *text_clean(const char *text, char *out, size_t room);
 /* The same in memory of its own, which the 16th call after this one uses again; one thread. */
 const char *text_shown(const char *text);
 
+/* A shown text with its middle left out where it has more letters than that. */
+void text_shorten(const char *text, int most, char *out, size_t room);
+
 /* A string of any length, with "?" for the bytes that are no UTF-8; NULL: out of memory. */
 json_t *text_json(const char *text);
 

@@ -167,12 +167,13 @@ def boxes(svg):
     return list(walk(xml.etree.ElementTree.parse(svg).getroot(), 0.0, 0.0, 12.0, "start"))
 
 
-def check_texts(svg):
+def check_texts(svg, least=31):
     """No text of a page runs into another, or out of the page."""
     found = boxes(svg)
-    assert len(found) > 30, found
+    width, height = (float(n) for n in xml.etree.ElementTree.parse(svg).getroot().get("viewBox").split()[2:])
+    assert len(found) >= least, found
     for i, (text, left, right, top, bottom) in enumerate(found):
-        assert left >= 0 and right <= 1400 and top >= 0 and bottom <= 1500, (text, left, right, top, bottom)
+        assert left >= 0 and right <= width and top >= 0 and bottom <= height, (text, left, right, top, bottom)
         for other in found[:i]:
             apart = right <= other[1] or other[2] <= left or bottom <= other[3] or other[4] <= top
             assert apart or (text, left) == other[:2], (text, other)
@@ -196,6 +197,44 @@ def plot_many(folder, svg):
     assert text.count("µm") + text.count(" mm") >= 6 and "no patch" not in text, text
     assert "and 71 further bodies, not drawn" in text, text
     check_texts(svg)
+    # The pictures of the same: small and large frames, one and many side by side.
+    for size, columns, times in (("64,48", 1, "0.02,0.05"), ("80,60", 12, "0,0.01,0.02,0.03,0.04,0.05,0.06,0.07,0.08"),
+                                 ("200,100", 2, "0.05,0.09,0.02"), ("600,100", 1, "0.05")):
+        tact("picture", log, "-o", svg, "--force", "--size", size, "--columns", str(columns), "--time", times)
+        check_texts(svg, 1 + len(times.split(",")) + 4)
+    text = "".join(xml.etree.ElementTree.parse(svg).getroot().itertext())
+    assert "0.05 s: 75 contacts, max 0.098" in text and "force, longest 0.098" in text, text
+
+
+def plot_pressure(folder, svg):
+    """A soft ball and a soft block on a plane: what they press with, drawn and written."""
+    scene = os.path.join(folder, "soft.yaml")
+    with open(scene, "w", encoding="utf-8") as stream:
+        stream.write("name: soft\nduration: 0.3\nmaterials: [{name: rubber, field: {modulus: 2e5, thickness: 0.01}}, {name: steel}]\n"
+                     "pairs:\n  - {materials: [rubber, steel], friction: 0.6, model: field, dissipation: 0.003}\n"
+                     "  - {materials: [rubber, rubber], friction: 0.6, model: field}\nbodies:\n"
+                     "  - {name: floor, fixed: true, shapes: [{type: halfspace, material: steel}]}\n"
+                     "  - {name: ball, mass: 0.1, position: [0, 0, 0.02], shapes: [{type: sphere, radius: 0.02, material: rubber}]}\n"
+                     "  - {name: block, mass: 0.2, position: [0.1, 0, 0.01], shapes: [{type: box, size: [0.04, 0.05, 0.02], material: rubber}]}\n")
+    log, gp, png = record(folder, "soft.mcap", "0.3", scene), os.path.join(folder, "soft.gp"), os.path.join(folder, "soft.png")
+    tact("plot", log, "-o", gp)
+    with open(gp, encoding="utf-8") as stream:
+        script = stream.read()
+    polygons = re.findall(r"set object (\d+) polygon", script)
+    assert len(polygons) > 256 and polygons[-1] == str(len(polygons)) and f"[i=1:{polygons[-1]}] object" in script
+    # 0.2 kg on 40 x 50 mm; and a ball, N = 2 pi slope int (R - r) r dr from R - d to R.
+    assert re.search(r", 0\.98\d kPa, 1\.96 N", script) and ", 17.9 kPa, 0.981 N" in script, re.findall(r".*kPa.*", script)
+    tact("plot", log, "-o", svg, "--force")
+    check_texts(svg)
+    tact("picture", log, "-o", png, "--time", "0.2", "--camera", "-90,60", "--look", "0,0,0,0.02")
+    _, _, rows = pixels(png)
+    light = sum(r > 230 and 200 < g and b < 160 for row in rows[24:284] for r, g, b in row)
+    dark = sum(30 < r < 90 and g < 40 and 60 < b < 110 for row in rows[24:284] for r, g, b in row)
+    assert light > 100 and dark > 100, (light, dark)
+    tact("picture", log, "-o", svg, "--force")
+    text = "".join(xml.etree.ElementTree.parse(svg).getroot().itertext())
+    assert "pressure, 0 to " in text and re.search(r"0\.299 s: 2 contacts, max 1\.96 N, 17\.\d kPa", text), text
+    check_texts(svg, 9)
 
 
 def plot(folder):
@@ -250,6 +289,7 @@ def plot(folder):
     with open(pdf, "rb") as stream:
         assert stream.read(5) == b"%PDF-"
     plot_many(folder, svg)
+    plot_pressure(folder, svg)
     with open(log, "rb") as stream:
         data = stream.read()
     with open(log, "wb") as stream:
@@ -288,7 +328,7 @@ def picture(folder):
     scene = "examples/scenes/sphere_slope.yaml"
     log, png = record(folder, "it's a.mcap", "1", scene), os.path.join(folder, "it's a.png")
     usage("picture", ["a", "b"], ["no/such.mcap"], [scene], [log, "--time", "2"],
-          [log, "--time", "x"], [log, "--camera", "0"], [log, "--size", "9,9"],
+          [log, "--time", "x"], [log, "--camera", "0"], [log, "--size", "63,60"], [log, "-o", "a.jpg"],
           [log, "--look", "0,0,0,-1"], [log, "--columns", "0"])
     run = subprocess.run([TACT, "picture", log], env={"PATH": folder}, capture_output=True,
                          text=True, check=False)
@@ -301,11 +341,21 @@ def picture(folder):
                   "--camera", "-90,20", "--look", "0.013,0.07,0.05,0.3")
     assert not err, err
     width, height, rows = pixels(png)
-    assert (width, height) == (2 * 120 + 4, 2 * 120 + 20), (width, height)
+    assert width == 260 and (height - 24 - 2 * 120 - 4) % 20 == 0, (width, height)
+    rows = rows[24:]
     blue = [sum(b > r + 30 for r, g, b in row[:120]) for row in rows[:100]]
     assert abs(max(blue) - 40) <= 5, max(blue)
     red = sum(r > g + 60 and r > b + 40 for row in rows[:100] for r, g, b in row[:120])
     assert red > 10, red
+    svg, pdf = os.path.join(folder, "a.svg"), os.path.join(folder, "a.pdf")
+    tact("picture", log, "-o", svg)
+    check_texts(svg, 8)
+    text = "".join(xml.etree.ElementTree.parse(svg).getroot().itertext())
+    for words in ("sphere_slope", "2 contacts, max", "contact patch", "centre of pressure", "force, longest ", " mm, as the grid"):
+        assert words in text, (words, text)
+    tact("picture", log, "-o", pdf)
+    with open(pdf, "rb") as stream:
+        assert stream.read(5) == b"%PDF-"
     with open(log, "rb") as stream:
         data = stream.read()
     with open(log, "wb") as stream:

@@ -1,0 +1,313 @@
+/* The page of tact picture: frames with their captions, and what the symbols on them mean. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include "contact/vec.h"
+#include "drawing.h"
+#include "picture.h"
+#include "text.h"
+
+#define GAP 4      /* pixels between frames */
+#define TITLE 24   /* pixels above the frames */
+#define CAPTION 20 /* pixels under each row of frames */
+#define ROW 20     /* pixels of a row of the legend */
+#define LETTER 7.3 /* pixels of a letter of the text, 13 pixels high */
+#define BOLD 10.0  /* of a letter of the title */
+#define LEAST 260  /* pixels of a page's width: the longest entry of the legend */
+#define SPACE 20   /* pixels between entries */
+
+enum symbol { PATCH, PRESSURE, CENTRE, FORCE, TORSION, BAR, SYMBOLS };
+
+/* An entry of the legend. */
+struct entry {
+    enum symbol symbol;
+    double width; /* of the symbol [pixels] */
+    char text[48];
+    int x, y; /* of its left end and middle [pixels] */
+};
+
+struct legend {
+    struct entry entry[SYMBOLS];
+    int count, rows;
+};
+
+static void add_symbol(struct legend *l, enum symbol symbol, double width, const char *text)
+{
+    struct entry *e = &l->entry[l->count++];
+    e->symbol = symbol;
+    e->width = width;
+    snprintf(e->text, sizeof e->text, "%s", text);
+}
+
+static void pascals(double pressure, char *out, size_t room)
+{
+    double scale = pressure >= 999.5e3 ? 1e-6 : pressure >= 999.5 ? 1e-3 : 1.0;
+    snprintf(out, room, "%.3g %s", scale * pressure,
+             scale < 1e-5  ? "MPa"
+             : scale < 0.1 ? "kPa"
+                           : "Pa");
+}
+
+static int has_grid(const struct picture_page *p)
+{
+    for (size_t i = 0; i < p->scenes->triangle_count; i++) {
+        if (p->scenes->triangles[i].paint == PAINT_GRID) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* A length of the grid that planes have. */
+static void add_bar(struct legend *l, const struct picture_page *p)
+{
+    double length = picture_grid(p->camera->width);
+    double scale = length < 1e-3 ? 1e6 : length < 1.0 ? 1e3 : 1.0;
+    char text[48];
+    snprintf(text, sizeof text, "%g %s%s", scale * length,
+             scale > 1e4   ? "µm"
+             : scale > 1.0 ? "mm"
+                           : "m",
+             has_grid(p) ? ", as the grid" : "");
+    add_symbol(l, BAR, length / p->camera->width * p->options->width, text);
+}
+
+static void make_legend(const struct picture_page *p, struct legend *l)
+{
+    char text[48], most[24];
+    *l = (struct legend){.count = 0};
+    add_symbol(l, PATCH, 16.0, "contact patch");
+    if (p->scale.pressure > 0.0) {
+        pascals(p->scale.pressure, most, sizeof most);
+        snprintf(text, sizeof text, "pressure, 0 to %s", most);
+        add_symbol(l, PRESSURE, 60.0, text);
+    }
+    add_symbol(l, CENTRE, 8.0, "centre of pressure");
+    snprintf(text, sizeof text, "force, longest %.3g N", p->scale.force);
+    add_symbol(l, FORCE, 30.0, text);
+    if (p->scale.torsion > 0.0) {
+        snprintf(text, sizeof text, "torsion, longest %.3g mN m", 1e3 * p->scale.torsion);
+        add_symbol(l, TORSION, 30.0, text);
+    }
+    add_bar(l, p);
+}
+
+static int count_letters(const char *text)
+{
+    int count = 0;
+    for (; *text; text++) {
+        count += (*text & 0xc0) != 0x80;
+    }
+    return count;
+}
+
+/* Entries side by side as far as there is room, then in another row. */
+static void flow(struct legend *l, int width)
+{
+    int x = 4;
+    l->rows = 1;
+    for (int i = 0; i < l->count; i++) {
+        struct entry *e = &l->entry[i];
+        int size = (int)ceil(e->width + 6.0 + LETTER * count_letters(e->text));
+        if (x > 4 && x + size > width) {
+            l->rows++;
+            x = 4;
+        }
+        e->x = x;
+        e->y = (l->rows - 1) * ROW + ROW / 2;
+        x += size + SPACE;
+    }
+}
+
+static int frame_rows(const struct picture_page *p)
+{
+    return (p->options->frame_count + p->options->columns - 1) / p->options->columns;
+}
+
+static int legend_top(const struct picture_page *p)
+{
+    return TITLE + frame_rows(p) * (p->options->height + CAPTION);
+}
+
+void picture_layout(struct picture_page *p)
+{
+    struct legend l;
+    int width = p->options->columns * (p->options->width + GAP) - GAP;
+    p->image.width = width > LEAST ? width : LEAST;
+    make_legend(p, &l);
+    flow(&l, p->image.width);
+    p->image.height = legend_top(p) + l.rows * ROW + 4;
+}
+
+void picture_place(const struct picture_page *p, int frame, int *x, int *y)
+{
+    *x = frame % p->options->columns * (p->options->width + GAP);
+    *y = TITLE + frame / p->options->columns * (p->options->height + CAPTION);
+}
+
+/* Time, and as much about the contacts as there is room for. */
+static void caption(const struct picture_page *p, int frame, char *out, size_t room)
+{
+    const struct picture_scene *s = &p->scenes[frame];
+    double force = 0.0, peak = 0.0;
+    char part[3][48] = {"", "", ""}, most[24];
+    for (int i = 0; i < s->contact_count; i++) {
+        const struct picture_contact *c = &s->contacts[i];
+        force = fmax(force, tact_v3_norm(c->force));
+        peak = fmax(peak, c->map < 0 ? 0.0 : (double)s->pressure->patch[c->map].peak);
+    }
+    snprintf(part[0], sizeof part[0], ": %d contact%s", s->contact_count,
+             s->contact_count == 1 ? "" : "s");
+    if (s->contact_count) {
+        force = force > 1e-6 * p->scale.force ? force : 0.0; /* rounding */
+        snprintf(part[1], sizeof part[1], ", max %.3g N", force);
+    }
+    if (peak > 0.0) {
+        pascals(peak, most, sizeof most);
+        snprintf(part[2], sizeof part[2], ", %s", most);
+    }
+    int used = snprintf(out, room, "%.4g s", s->time);
+    for (int i = 0; i < 3; i++) {
+        int length = (int)strlen(part[i]);
+        if (LETTER * (used + length) > p->options->width) {
+            return;
+        }
+        used += snprintf(out + used, room - (size_t)used, "%s", part[i]);
+    }
+}
+
+/* Places in pixels from the left upper corner become gnuplot's. */
+struct writer {
+    FILE *to;
+    const struct picture_page *page;
+    int objects;
+};
+
+static void put_place(const struct writer *w, double x, double y)
+{
+    fprintf(w->to, "screen %.6f, screen %.6f", x / w->page->image.width,
+            1.0 - y / w->page->image.height);
+}
+
+static void text(struct writer *w, const char *words, double x, double y, const char *how)
+{
+    fputs("set label ", w->to);
+    drawing_quoted(w->to, "", words);
+    fputs(" at ", w->to);
+    put_place(w, x, y);
+    fprintf(w->to, " %s front\n", how);
+}
+
+static void rectangle(struct writer *w, double x, double y, double width, double height,
+                      const uint8_t *c, const char *border)
+{
+    fprintf(w->to, "set object %d rectangle from ", ++w->objects);
+    put_place(w, x, y + 0.5 * height);
+    fputs(" to ", w->to);
+    put_place(w, x + width, y - 0.5 * height);
+    fprintf(w->to, " front fs solid %s fc rgb '#%02x%02x%02x'\n", border, c[0], c[1], c[2]);
+}
+
+static void line(struct writer *w, double x, double y, double to_x, double to_y, const char *how)
+{
+    fputs("set arrow from ", w->to);
+    put_place(w, x, y);
+    fputs(" to ", w->to);
+    put_place(w, to_x, to_y);
+    fprintf(w->to, " %s front\n", how);
+}
+
+static void symbol(struct writer *w, const struct entry *e, double x, double y)
+{
+    static const uint8_t patch[3] = {255, 184, 122}, black[3] = {16, 16, 16};
+    static const char *const head = "size screen %.6f,25,25 filled lw 2 lc rgb '%s'";
+    char how[128];
+    if (e->symbol == PATCH) {
+        rectangle(w, x, y, e->width, 10.0, patch, "border rgb '#782800'");
+    } else if (e->symbol == CENTRE) {
+        rectangle(w, x + 1.0, y, 6.0, 6.0, black, "noborder");
+    } else if (e->symbol == PRESSURE) {
+        for (int i = 0; i < 30; i++) { /* each over the end of the one before: no gap between */
+            uint8_t colour[3];
+            double from = e->width * i / 30.0;
+            picture_ramp((i + 0.5) / 30.0, colour);
+            rectangle(w, x + from, y, fmin(e->width - from, e->width / 15.0), 10.0, colour,
+                      "noborder");
+        }
+    } else if (e->symbol == BAR) {
+        line(w, x, y, x + e->width, y, "nohead lw 2 lc rgb '#303030'");
+        line(w, x, y - 4.0, x, y + 4.0, "nohead lw 2 lc rgb '#303030'");
+        line(w, x + e->width, y - 4.0, x + e->width, y + 4.0, "nohead lw 2 lc rgb '#303030'");
+    } else {
+        int turns = e->symbol == TORSION;
+        snprintf(how, sizeof how, head, 9.0 / w->page->image.width, turns ? "#7020B0" : "#C81020");
+        line(w, x, y, x + e->width, y, how);
+        if (turns) {
+            line(w, x, y, x + e->width - 8.0, y, how);
+        }
+    }
+}
+
+static void set_terminal(FILE *to, const struct picture_page *p, const char *terminal)
+{
+    int w = p->image.width, h = p->image.height;
+    if (!strcmp(terminal, "pngcairo")) { /* libgd's: its pixels are those of the image */
+        fprintf(to,
+                "set terminal png truecolor nocrop noenhanced size %d,%d font 'DejaVuSans,10'\n", w,
+                h);
+    } else if (!strcmp(terminal, "svg")) {
+        fprintf(to,
+                "set terminal svg size %d,%d noenhanced font 'DejaVu Sans,13' background rgb "
+                "'white'\n",
+                w, h);
+    } else {
+        fprintf(to,
+                "set terminal pdfcairo size %g,%g noenhanced font 'DejaVu Sans,9.4' background "
+                "rgb 'white'\n",
+                0.01 * w, 0.01 * h);
+    }
+    fprintf(to, "set encoding utf8\nset lmargin at screen 0; set rmargin at screen 1\n"
+                "set tmargin at screen 1; set bmargin at screen 0\n"
+                "unset border; unset tics; unset key\n");
+}
+
+void picture_script(FILE *to, const struct picture_page *p, const char *terminal)
+{
+    struct writer w = {to, p, 0};
+    struct legend l;
+    int png = !strcmp(terminal, "pngcairo"), width = p->image.width, height = p->image.height;
+    char words[TEXT_SHOWN];
+    set_terminal(to, p, terminal);
+    static const char *const note = " (bodies leave the view, see --look)";
+    int letters = (int)((width - 8) / BOLD), noted = p->camera->leaves ? (int)strlen(note) : 0;
+    noted = noted + 8 < letters ? noted : 0;
+    text_shorten(p->name, letters - noted, words, sizeof words - 64);
+    strcat(words, noted ? note : "");
+    text(&w, words, 4.0, 0.5 * TITLE,
+         png                        ? "left font 'DejaVuSans-Bold,12'"
+         : !strcmp(terminal, "svg") ? "left font 'DejaVu Sans Bold,15'"
+                                    : "left font 'DejaVu Sans Bold,11'");
+    for (int i = 0; i < p->options->frame_count; i++) {
+        int x, y;
+        picture_place(p, i, &x, &y);
+        caption(p, i, words, sizeof words);
+        text(&w, words, x + 0.5 * p->options->width, y + p->options->height + 0.5 * CAPTION,
+             "center");
+    }
+    make_legend(p, &l);
+    flow(&l, width);
+    for (int i = 0; i < l.count; i++) {
+        const struct entry *e = &l.entry[i];
+        symbol(&w, e, e->x, legend_top(p) + e->y);
+        text(&w, e->text, e->x + e->width + 6.0, legend_top(p) + e->y, "left");
+    }
+    /* An image has the middles of its pixels at whole numbers; "pixels" draws each as it is, which
+     * other formats would do by a polygon each. */
+    fprintf(to,
+            "set xrange [%g:%g]; set yrange [%g:%g]\n"
+            "plot '-' binary array=(%d,%d) flipy format='%%uchar%%uchar%%uchar' "
+            "using 1:2:3 with rgbimage%s notitle\n",
+            png ? 0.0 : -0.5, width - (png ? 0.0 : 0.5), png ? 0.0 : -0.5,
+            height - (png ? 0.0 : 0.5), width, height, png ? " pixels" : "");
+    fwrite(p->image.rgb, 1, 3 * (size_t)width * (size_t)height, to);
+}

@@ -1,0 +1,83 @@
+/* The pressure of a patch in the page of tact plot: its polygons, coloured. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "contact/vec.h"
+#include "picture.h"
+#include "plot.h"
+
+int plot_pressure_take(const struct plot_session *s, struct plot_pair *pair,
+                       const struct tact_patch *patch)
+{
+    const struct tact_pressure *map = s->pressure;
+    pair->peak = pair->load = 0.0;
+    pair->first = -1;
+    for (uint32_t i = 0; i < map->patches; i++) {
+        if ((int)map->patch[i].pair == s->view.pairs[pair->pair].pair) {
+            pair->peak = fmax(pair->peak, (double)map->patch[i].peak);
+            pair->load += map->patch[i].load;
+            pair->first = pair->first < 0 ? (int)i : pair->first;
+        }
+    }
+    if (!(pair->peak > 0.0)) {
+        return 0;
+    }
+    pair->pressure = pair->pressure ? pair->pressure : malloc(sizeof *pair->pressure);
+    if (!pair->pressure) {
+        return -ENOMEM;
+    }
+    memcpy(pair->pressure, map, sizeof *map);
+    tact_v3_copy(pair->place, patch->center);
+    memcpy(pair->place + 3, patch->frame + 3, 6 * sizeof *pair->place);
+    return 0;
+}
+
+static void draw_polygon(FILE *to, const struct plot_pair *pair, const double *center,
+                         const float (*corner)[4], int sides, double x0, double scale, int number)
+{
+    double mean = 0.0, first[2] = {0.0, 0.0};
+    uint8_t colour[3];
+    fprintf(to, "set object %d polygon from ", number);
+    for (int i = 0; i < sides; i++) {
+        double at[3];
+        for (int k = 0; k < 3; k++) {
+            at[k] = center[k] - pair->place[k] + (double)corner[i][k];
+        }
+        double x = x0 + scale * tact_v3_dot(pair->place + 3, at);
+        double y = scale * tact_v3_dot(pair->place + 6, at);
+        mean += (double)corner[i][3] / sides;
+        first[0] = i ? first[0] : x;
+        first[1] = i ? first[1] : y;
+        fprintf(to, "%.5g,%.5g to ", x, y);
+    }
+    picture_ramp(mean / pair->peak, colour);
+    fprintf(to, "%.5g,%.5g behind fs solid noborder fc rgb '#%02x%02x%02x'\n", first[0], first[1],
+            colour[0], colour[1], colour[2]);
+}
+
+void plot_pressure(FILE *to, const struct plot_pair *pair, double x0, double scale, int *objects)
+{
+    const struct tact_pressure *map = pair->pressure;
+    if (!(pair->peak > 0.0)) {
+        return;
+    }
+    const uint8_t *sides = map->sides;
+    const float(*corner)[4] = map->corner;
+    for (uint32_t i = 0; i < map->patches; i++) {
+        const struct tact_pressure_patch *patch = &map->patch[i];
+        for (uint32_t k = 0; k < patch->polygons; k++) {
+            if (patch->pair == map->patch[pair->first].pair) {
+                draw_polygon(to, pair, patch->center, corner, *sides, x0, scale, ++*objects);
+            }
+            corner += *sides++;
+        }
+    }
+}
+
+void plot_pressure_end(FILE *to, int objects)
+{
+    if (objects) {
+        fprintf(to, "unset for [i=1:%d] object i\n", objects);
+    }
+}
