@@ -37,6 +37,26 @@ static int read_channels(json_t *list, struct tact_device_channel *out)
     return count;
 }
 
+/* list: NULL in logs of earlier versions. */
+static int read_wrenches(json_t *list, struct tact_device_info *info)
+{
+    if (json_array_size(list) > TACT_DEVICE_WRENCHES) {
+        return -EINVAL;
+    }
+    for (; info->wrench_count < (int)json_array_size(list); info->wrench_count++) {
+        struct tact_device_wrench *w = &info->wrench[info->wrench_count];
+        const char *name, *frame;
+        if (json_unpack(json_array_get(list, (size_t)info->wrench_count), "{s:s, s:s, s:i}", "name",
+                        &name, "frame", &frame, "channel", &w->channel) ||
+            w->channel < 0 || w->channel > info->input_count - 6) {
+            return -EINVAL;
+        }
+        snprintf(w->name, sizeof w->name, "%s", name);
+        snprintf(w->frame, sizeof w->frame, "%s", frame);
+    }
+    return 0;
+}
+
 static int read_device(json_t *item, struct tact_device_info *info)
 {
     const char *name, *type;
@@ -49,7 +69,9 @@ static int read_device(json_t *item, struct tact_device_info *info)
     snprintf(info->type, sizeof info->type, "%s", type);
     info->input_count = read_channels(inputs, info->input);
     info->output_count = read_channels(outputs, info->output);
-    return info->input_count < 0 || info->output_count < 0 ? -EINVAL : 0;
+    return info->input_count < 0 || info->output_count < 0
+               ? -EINVAL
+               : read_wrenches(json_object_get(item, "wrenches"), info);
 }
 
 static int read_devices(const struct tact_log *log, struct tact_view *view, struct tact_error *err)

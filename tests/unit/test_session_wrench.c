@@ -14,6 +14,7 @@
 #include "rt/log/mcap_reader_internal.h"
 #include "rt/session/replay.h"
 #include "rt/session/session.h"
+#include "rt/session/view.h"
 #include "support/run_scene.h"
 
 enum { TICKS = 200, EVERY = 10, FIRST = 2 };
@@ -133,6 +134,39 @@ static uint64_t messages(const char *path)
     return seen;
 }
 
+/* A view of the log has the topic as well. */
+static void check_view(const char *path)
+{
+    static const struct tact_messages silent = {NULL, NULL};
+    const struct tact_topic_message *messages;
+    struct tact_topics *topics;
+    struct tact_view view;
+    struct tact_log *log;
+    size_t count, found = 0;
+    assert_int_equal(tact_log_open(path, &log, NULL), 0);
+    assert_int_equal(tact_view_open(log, silent, &view, NULL), 0);
+    assert_int_equal(tact_session_topics(view.session, &topics, NULL), 0);
+    struct tact_record *record = malloc(tact_layout_bytes(tact_log_layout(log)));
+    assert_int_equal(tact_log_seek(log, 7), 0);
+    assert_int_equal(tact_log_next(log, record), 1);
+    assert_int_equal(tact_topics_encode(topics, record, &messages, &count), 0);
+    for (size_t i = 0; i < count; i++) {
+        const char *name = tact_topics_get(topics, messages[i].topic).name;
+        if (!strcmp(name, "/sensors/n_2_board_wrist/wrench")) {
+            double wrench[6];
+            memcpy(wrench, (const char *)messages[i].data + messages[i].size - sizeof wrench,
+                   sizeof wrench);
+            assert_true(wrench[0] == felt(7, FIRST) && wrench[5] == felt(7, FIRST + 5));
+            found++;
+        }
+    }
+    assert_int_equal(found, 1);
+    free(record);
+    tact_topics_free(topics);
+    tact_view_close(&view);
+    tact_log_close(log);
+}
+
 static void told_and_replayed(void **unused)
 {
     const struct tact_messages silent = {NULL, NULL};
@@ -143,6 +177,7 @@ static void told_and_replayed(void **unused)
     snprintf(path, sizeof path, "/tmp/tact-session-wrench-%d.mcap", (int)getpid());
     record(path);
     assert_int_equal(messages(path), TICKS / EVERY);
+    check_view(path);
     int rc = tact_replay_run(path, silent, &report, &err);
     unlink(path);
     if (rc) {
