@@ -24,6 +24,7 @@ const char *tact_solve_count_name(int count)
         [TACT_COUNT_POLYGONS] = "pressure_polygons",
         [TACT_COUNT_ALIKE] = "pressures_alike",
         [TACT_COUNT_CROWDED] = "pressures_crowded",
+        [TACT_COUNT_OVERSHOT] = "overshoot_corrected",
     };
     return count >= 0 && count < TACT_SOLVE_COUNTS ? names[count] : NULL;
 }

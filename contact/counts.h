@@ -35,6 +35,7 @@ enum tact_solve_count {
                            there */
     TACT_COUNT_CROWDED, /**< pairs of pressure fields with more polygons than there is room for,
                            which do not press, or more than their friction limit was made of */
+    TACT_COUNT_OVERSHOT, /**< pairs that fast bodies overlapped after the drift, moved apart */
     TACT_SOLVE_COUNTS
 };
 

@@ -50,6 +50,8 @@ struct tact_pair_query {
                         spheres come to overlap [any] */
     struct tact_pressure *pressure; /**< NULL, or where a model that computes a pressure adds the
                                          patches of this pair */
+    const double *along; /**< NULL, or a unit vector, world, along which a model of gaps measures in
+                              place of a normal of its own, where it can [1] */
 };
 
 /** A part of a pair's contact that is solved as a contact by itself. */

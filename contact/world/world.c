@@ -348,7 +348,8 @@ static int allocate_contacts(struct tact_world *world)
     int all = world->slots + world->piece_slots * TACT_PIECES;
     world->state = e->state;
     world->contacts = calloc((size_t)all + 1, sizeof *world->contacts);
-    world->states = calloc((size_t)world->slots * (size_t)world->state + 1, sizeof *world->states);
+    world->states =
+        calloc(((size_t)world->slots + 1) * (size_t)world->state + 1, sizeof *world->states);
     world->contact_capacity = contacts < all ? contacts : all;
     return world->contacts && world->states ? 0 : -ENOMEM;
 }

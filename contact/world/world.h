@@ -353,8 +353,11 @@ TACT_API void tact_world_set_observer(struct tact_world *world, tact_solve_obser
  * Real-time safe. */
 TACT_API int tact_world_solve(struct tact_world *world, struct tact_solve_stats *stats);
 
-/** Moves bodies and hands to the end of the tick. Real-time safe. */
-TACT_API void tact_world_integrate(struct tact_world *world);
+/** Moves bodies and hands to the end of the tick. Returns the number of pairs that fast bodies
+ * overlap there by more than at its start, as their corners turned by too much for gaps that are
+ * linear in the velocity: these are moved apart along the contact normal, without velocity.
+ * TACT_COUNT_OVERSHOT of the tick's statistics is for it. Real-time safe. */
+TACT_API int tact_world_integrate(struct tact_world *world);
 
 /**
  * Checks the state after tact_world_integrate(), before the next tact_world_begin(): moments,

@@ -28,6 +28,6 @@ int tact_world_step(struct tact_world *world, struct tact_moments_scratch *scrat
         return rc;
     }
     rc = tact_world_solve(world, stats);
-    tact_world_integrate(world);
+    stats->counts[TACT_COUNT_OVERSHOT] += tact_world_integrate(world);
     return rc;
 }

@@ -112,7 +112,8 @@ struct tact_world {
     struct near near;
     struct tact_contact *contacts; /* of near pairs (`slots`), then pieces of split ones */
     int slots, piece_slots;
-    double *states; /* state variables of the models: `state` numbers for each slot */
+    double *states; /* state variables of the models: `state` numbers for each slot, then as many of
+                       the pair that is measured after the drift */
     int state;
     struct tact_contact absent_contact; /* returned as the contact of a pair that is not near */
     struct tact_contact absent_piece;
@@ -165,6 +166,14 @@ double tact_motion_bounds_margin(const struct world_shape *shape);
 
 /* 1 where the shapes of a contact pass each other by more than the thinner of them in a tick. */
 int tact_motion_outruns(const struct tact_world *world, const struct tact_contact *c);
+
+/* Measures a near pair of a model that uses no moments at the poses of now, without a change of
+ * what its model keeps; along: NULL, or the normal. Returns as struct tact_contact_model has it. */
+int tact_world_measure_end(struct tact_world *world, int slot, const double *along,
+                           struct tact_patch *patch);
+
+/* Moves apart what fast bodies overlap at the end of the drift; returns how many pairs did. */
+int tact_overshoot_correct(struct tact_world *world);
 
 /* The contact model of two shapes whose materials have a law. */
 const struct tact_contact_model *tact_world_pair_model(const struct tact_world *world, int a,

@@ -257,21 +257,13 @@ static double last_impulse(const struct tact_world *world, const struct tact_con
     return sum;
 }
 
-/* Measures a near pair by its model into the contact's patch and world->piece. Returns the number
- * of pieces, or the reason why there is no patch, as in struct tact_contact_model. */
-static int measure_pair(struct tact_world *world, int slot)
+/* What the model of a near pair is asked at the start of the tick. */
+static void make_query(struct tact_world *world, int slot, struct tact_pair_query *query)
 {
     struct tact_contact *c = &world->contacts[slot];
     const struct near_pair *pair = &world->near.pairs[slot];
     const struct tact_contact_model *model = tact_world_pair_model(world, c->a, c->b);
-    if ((model->state || !model->moments) && !is_close(world, c)) {
-        memset(tact_slot_state(world, slot), 0, (size_t)world->state * sizeof(double));
-        return -EDOM;
-    }
-    if (model->moments && !(c->moments.volume > 0.0)) {
-        return -EDOM;
-    }
-    struct tact_pair_query query = {
+    *query = (struct tact_pair_query){
         .model = model,
         .a = &world->shapes[c->a].shape,
         .b = &world->shapes[c->b].shape,
@@ -289,13 +281,51 @@ static int measure_pair(struct tact_world *world, int slot)
         .pressure = world->pressure,
     };
     if (!model->moments) {
-        query.pressed = last_impulse(world, c);
-        twist_rate(world, c->a, query.rate[0]);
-        twist_rate(world, c->b, query.rate[1]);
-        tact_world_twist(world, c->a, query.twist[0]);
-        tact_world_twist(world, c->b, query.twist[1]);
+        query->pressed = last_impulse(world, c);
+        twist_rate(world, c->a, query->rate[0]);
+        twist_rate(world, c->b, query->rate[1]);
+        tact_world_twist(world, c->a, query->twist[0]);
+        tact_world_twist(world, c->b, query->twist[1]);
     }
+}
+
+/* Measures a near pair by its model into the contact's patch and world->piece. Returns the number
+ * of pieces, or the reason why there is no patch, as in struct tact_contact_model. */
+static int measure_pair(struct tact_world *world, int slot)
+{
+    struct tact_contact *c = &world->contacts[slot];
+    const struct tact_contact_model *model = tact_world_pair_model(world, c->a, c->b);
+    struct tact_pair_query query;
+    if ((model->state || !model->moments) && !is_close(world, c)) {
+        memset(tact_slot_state(world, slot), 0, (size_t)world->state * sizeof(double));
+        return -EDOM;
+    }
+    if (model->moments && !(c->moments.volume > 0.0)) {
+        return -EDOM;
+    }
+    make_query(world, slot, &query);
     return model->measure(&query, &c->patch, world->piece);
+}
+
+int tact_world_measure_end(struct tact_world *world, int slot, const double *along,
+                           struct tact_patch *patch)
+{
+    const struct tact_contact *c = &world->contacts[slot];
+    double *state = tact_slot_state(world, world->slots);
+    int counts[TACT_SOLVE_COUNTS] = {0};
+    struct tact_pose pose[2];
+    struct tact_pair_query query;
+    make_query(world, slot, &query);
+    find_pose(world, c->a, &pose[0]);
+    find_pose(world, c->b, &pose[1]);
+    memcpy(state, query.state, (size_t)world->state * sizeof *state);
+    query.pose_a = &pose[0];
+    query.pose_b = &pose[1];
+    query.state = state;
+    query.counts = counts;
+    query.pressure = NULL;
+    query.along = along;
+    return query.model->measure(&query, patch, world->piece);
 }
 
 static int init_side(struct tact_world *world, struct side *side, int shape, double *j, double *y)
@@ -457,7 +487,7 @@ int tact_world_start(struct tact_world *world, struct tact_moments_scratch *scra
     return deep;
 }
 
-void tact_world_integrate(struct tact_world *world)
+int tact_world_integrate(struct tact_world *world)
 {
     double h = world->options.period;
     for (int i = 0; i < world->body_count; i++) {
@@ -466,5 +496,7 @@ void tact_world_integrate(struct tact_world *world)
     for (int i = 0; i < world->hand_count; i++) {
         tact_hand_integrate(world->hands[i].hand, h);
     }
+    int moved = tact_overshoot_correct(world);
     tact_springs_update(world);
+    return moved;
 }

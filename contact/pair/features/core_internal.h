@@ -19,7 +19,9 @@ struct tact_core {
     double size;      /* greatest coordinate of a vertex [m] */
     double thickness; /* least distance of a face from the vertex opposite to it, with the radius
                          on both sides [m] */
-    double half[3];   /* of a cylinder or an ellipsoid: its lengths, as the shape has them [m] */
+    double middle[3]; /* and radius [m] of a ball inside of it, radius included */
+    double inner;
+    double half[3]; /* of a cylinder or an ellipsoid: its lengths, as the shape has them [m] */
     int64_t vertices;
     double (*vertex)[3]; /* [m]; NULL: a curved surface */
     int *next_first;     /* by vertex: where its neighbours start in `next`; one more */

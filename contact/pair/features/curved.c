@@ -18,7 +18,8 @@ void tact_curved_make(struct tact_core *core, const double size[3])
     if (cylinder) {
         core->vertices = 8 * (ROUND + 1);
         core->size = tact_max(size[0], size[1]);
-        core->thickness = 2.0 * tact_min(size[0], size[1]);
+        core->inner = tact_min(size[0], size[1]);
+        core->thickness = 2.0 * core->inner;
         return;
     }
     double least = tact_min(size[0], tact_min(size[1], size[2]));
@@ -26,6 +27,7 @@ void tact_curved_make(struct tact_core *core, const double size[3])
     core->radius = SHRUNK * least * least / most;
     core->vertices = 6 * (BALL + 1) * (BALL + 1);
     core->size = most - core->radius;
+    core->inner = least;
     core->thickness = 2.0 * least;
 }
 

@@ -52,17 +52,15 @@ static double speed_of(const struct tact_core *core, const struct tact_pose *pos
     return tact_v3_norm(twist + 3) * size;
 }
 
-/* The gap that a tick or two may close: beyond it there is no contact yet. */
-static double reach(const struct tact_pair_query *q, const struct tact_core *a,
-                    const struct tact_core *b, const struct tact_separation *sep)
+/* How far points of the two move against each other in a tick or two, at most [m]. */
+static double way_of(const struct tact_pair_query *q, const struct tact_core *a,
+                     const struct tact_core *b, const struct tact_separation *sep)
 {
     double va[3], vb[3], h = q->options->period;
     double turning = speed_of(a, q->pose_a, q->twist[0], sep, sep->point_a, va) +
                      speed_of(b, q->pose_b, q->twist[1], sep, sep->point_b, vb);
     tact_v3_sub(va, va, vb);
-    double speed = tact_v3_norm(va) + turning + 2.0 * h * tact_v3_norm(q->options->gravity);
-    double thinner = tact_min(a->thickness, b->thickness);
-    return SPARE * h * speed + AHEAD * tact_min(thinner, a->size + b->size);
+    return SPARE * h * (tact_v3_norm(va) + turning + 2.0 * h * tact_v3_norm(q->options->gravity));
 }
 
 /* The corners of the patch: those of the manifold, of an edge a thin strip about it. */
@@ -181,12 +179,13 @@ static int make_outline(const struct tact_pair_query *q, const struct tact_core 
 }
 
 static int make_patch(const struct tact_pair_query *q, const struct tact_core *a,
-                      const struct tact_core *b, const struct tact_separation *sep,
+                      const struct tact_core *b, const struct tact_separation *sep, double way,
                       struct tact_patch *patch)
 {
     struct tact_manifold m;
     double slope[3], up_slope[3], from[3], layer;
     tact_manifold_find(a, q->pose_a, b, q->pose_b, sep, &m);
+    tact_manifold_add_ball(a, q->pose_a, b, q->pose_b, way, sep, &m);
     memset(patch, 0, sizeof *patch);
     tact_v3_copy(patch->frame, sep->normal);
     tact_v3_copy(patch->frame + 3, m.t1);
@@ -218,13 +217,17 @@ static int measure(const struct tact_pair_query *q, struct tact_patch *patch,
                    struct tact_pair_piece *piece)
 {
     const struct tact_core *a = q->data_a, *b = q->data_b;
+    double ahead = AHEAD * tact_min(tact_min(a->thickness, b->thickness), a->size + b->size);
     struct tact_separation sep;
     (void)piece;
-    if (tact_nearest(a, q->pose_a, b, q->pose_b, q->state, &sep) ||
-        !(sep.distance < reach(q, a, b, &sep))) {
+    if (q->along && a->vertices &&
+        b->vertices) { /* a half-space has no other normal than its own */
+        tact_nearest_along(a, q->pose_a, b, q->pose_b, q->along, &sep);
+    } else if (tact_nearest(a, q->pose_a, b, q->pose_b, q->state, &sep)) {
         return -EDOM;
     }
-    return make_patch(q, a, b, &sep, patch);
+    double way = way_of(q, a, b, &sep);
+    return sep.distance < way + ahead ? make_patch(q, a, b, &sep, way, patch) : -EDOM;
 }
 
 const struct tact_contact_model tact_model_features = {

@@ -131,3 +131,33 @@ int tact_nearest(const struct tact_core *a, const struct tact_pose *pose_a,
     }
     return 0;
 }
+
+/* The point of a solid furthest along a unit vector, world axes from its frame's origin. */
+static void furthest(const struct tact_core *core, const struct tact_pose *pose, const double d[3],
+                     double out[3])
+{
+    double turn[9], in[3], vertex[3];
+    tact_quat_to_m3(turn, pose->quat_wxyz);
+    tact_m3_tmul_v3(in, turn, d);
+    tact_core_vertex(core, tact_core_support(core, in, -1), vertex);
+    tact_m3_mul_v3(out, turn, vertex);
+    tact_v3_axpy(out, core->radius, d);
+}
+
+void tact_nearest_along(const struct tact_core *a, const struct tact_pose *pose_a,
+                        const struct tact_core *b, const struct tact_pose *pose_b,
+                        const double n[3], struct tact_separation *out)
+{
+    double back[3], apart[3];
+    tact_v3_scale(back, n, -1.0);
+    tact_v3_copy(out->origin, pose_a->position);
+    tact_v3_copy(out->normal, n);
+    tact_v3_sub(apart, pose_b->position, pose_a->position);
+    furthest(a, pose_a, back, out->point_a);
+    furthest(b, pose_b, n, out->point_b);
+    tact_v3_add(out->point_b, out->point_b, apart);
+    tact_v3_sub(apart, out->point_a, out->point_b);
+    out->distance = out->bound = tact_v3_dot(n, apart);
+    out->exact = 1;
+    out->supports = 1;
+}

@@ -24,4 +24,10 @@ int tact_nearest(const struct tact_core *a, const struct tact_pose *pose_a,
                  const struct tact_core *b, const struct tact_pose *pose_b,
                  double state[TACT_NEAREST_STATE], struct tact_separation *out);
 
+/* The same of two bounded cores along a unit vector n (world): the points are those furthest along
+ * it. Real-time safe. */
+void tact_nearest_along(const struct tact_core *a, const struct tact_pose *pose_a,
+                        const struct tact_core *b, const struct tact_pose *pose_b,
+                        const double n[3], struct tact_separation *out);
+
 #endif

@@ -1,0 +1,107 @@
+/*
+ * Bodies that move by more than they are thick in a tick. The gap of the features that are nearest
+ * stops those, and the body goes on to turn about them: by an angle over which a velocity says
+ * nothing of where its other side ends. The ball inside of it has no such sides. Its gap is a
+ * corner of the patch beside them, so that at least its middle passes nothing, however it turns.
+ */
+#include <math.h>
+#include <string.h>
+#include "contact/elementary.h"
+#include "contact/pair/features/manifold_internal.h"
+
+#define LARGE 4.0  /* sizes of the other from which on its plane counts, as it turns little */
+#define APART 1e-3 /* of the size: corners less apart bound the same motion */
+
+/* Where the ball of a core is in the plane of the manifold, and how far it is beyond the plane,
+ * through its solid's nearest point, that faces the other solid [m]. */
+static double place_ball(const struct tact_core *core, const struct tact_pose *pose, int below,
+                         const struct tact_separation *sep, const struct tact_manifold *m,
+                         double x[2])
+{
+    double at[3];
+    tact_quat_rotate(at, pose->quat_wxyz, core->middle);
+    tact_v3_add(at, at, pose->position);
+    tact_v3_sub(at, at, sep->origin);
+    tact_v3_sub(at, at, m->middle);
+    x[0] = tact_v3_dot(at, m->t1);
+    x[1] = tact_v3_dot(at, m->t2);
+    double height = tact_v3_dot(at, sep->normal) * (below ? -1.0 : 1.0);
+    return height - core->inner - 0.5 * sep->distance;
+}
+
+static double height_at(const double *height, const double *x)
+{
+    return height[0] + height[1] * x[0] + height[2] * x[1];
+}
+
+/* The heights of a patch whose gap is that plane, about a middle of that height. */
+static void set_heights(struct tact_manifold *m, const double gap[3], double middle)
+{
+    for (int i = 0; i < 3; i++) {
+        m->height_a[i] = 0.5 * gap[i] + (i ? 0.0 : middle);
+        m->height_b[i] = -0.5 * gap[i] + (i ? 0.0 : middle);
+    }
+}
+
+/* The gap and the height of the middle between the solids at a corner. */
+static double gap_of(const struct tact_manifold *m, const double *corner, double *middle)
+{
+    double of_a = height_at(m->height_a, corner), of_b = height_at(m->height_b, corner);
+    *middle = 0.5 * (of_a + of_b);
+    return of_a - of_b;
+}
+
+/* A point and the ball at x: a segment, whose gap is theirs at its ends. */
+static void join_point(struct tact_manifold *m, const double x[2], double of_ball, double least)
+{
+    const double *p = m->corner[0];
+    double middle, of_p = gap_of(m, p, &middle);
+    double u[2] = {x[0] - p[0], x[1] - p[1]}, square = u[0] * u[0] + u[1] * u[1];
+    if (square > least * least) {
+        double slope = (of_ball - of_p) / square;
+        const double gap[3] = {of_p - slope * (u[0] * p[0] + u[1] * p[1]), slope * u[0],
+                               slope * u[1]};
+        memcpy(m->corner[1], x, sizeof u);
+        m->corners = 2;
+        set_heights(m, gap, middle);
+    }
+}
+
+/* A segment and the ball at x: a triangle. */
+static void join_edge(struct tact_manifold *m, const double x[2], double of_ball, double least)
+{
+    const double *p = m->corner[0], q[2] = {m->corner[1][0], m->corner[1][1]};
+    double middle, unused, of_p = gap_of(m, p, &middle), rise = gap_of(m, q, &unused) - of_p;
+    double u[2] = {x[0] - p[0], x[1] - p[1]}, v[2] = {q[0] - p[0], q[1] - p[1]};
+    double area = v[0] * u[1] - v[1] * u[0], up = of_ball - of_p;
+    if (fabs(area) > least * tact_hypot(v[0], v[1])) {
+        double gap[3] = {0.0, (rise * u[1] - up * v[1]) / area, (up * v[0] - rise * u[0]) / area};
+        gap[0] = of_p - gap[1] * p[0] - gap[2] * p[1];
+        memcpy(m->corner[1], area > 0.0 ? q : x, sizeof u);
+        memcpy(m->corner[2], area > 0.0 ? x : q, sizeof u);
+        m->corners = 3;
+        set_heights(m, gap, middle);
+    }
+}
+
+void tact_manifold_add_ball(const struct tact_core *a, const struct tact_pose *pose_a,
+                            const struct tact_core *b, const struct tact_pose *pose_b, double way,
+                            const struct tact_separation *sep, struct tact_manifold *m)
+{
+    int below = a->kind == TACT_SHAPE_HALFSPACE ||
+                (b->kind != TACT_SHAPE_HALFSPACE && b->size + b->radius < a->size + a->radius);
+    const struct tact_core *core = below ? b : a, *other = below ? a : b;
+    double x[2], of_other[2], least = APART * (core->size + core->radius);
+    if (!(way > core->thickness) || m->corners > 2 || core->vertices == 1) {
+        return;
+    }
+    double of_ball = sep->distance + place_ball(core, below ? pose_b : pose_a, below, sep, m, x);
+    if (other->vertices && other->size < LARGE * core->size) {
+        of_ball += place_ball(other, below ? pose_a : pose_b, !below, sep, m, of_other);
+    }
+    if (m->corners == 1) {
+        join_point(m, x, of_ball, least);
+    } else {
+        join_edge(m, x, of_ball, least);
+    }
+}

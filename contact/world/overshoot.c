@@ -1,0 +1,82 @@
+/*
+ * Overlap that fast bodies make in the drift. The gaps of a solve are linear in the velocity, and
+ * only those of the features that are nearest: corners that a body turns down within the tick, and
+ * the curvature of a rotation by a large angle, are not part of it. What overlaps by that at the
+ * end of the tick is moved apart along the contact normal, without velocity: the contacts of the
+ * next tick are in touch, and stop it.
+ */
+#include <math.h>
+#include "contact/world/world_internal.h"
+
+#define TOLERANCE 5e-13 /* [m]; features measure to less */
+
+#define SAME                                                                                       \
+    0.5 /* least cosine between the least translation and the normal of the tick: else it may      \
+           lead out on the far side, and the way back is along the latter */
+
+enum { MOST_PASSES = 4 };
+
+/* Inverse mass of the body of a shape, where it is fast [1/kg]; else 0: it stays where it is. */
+static double mobility_of(const struct tact_world *world, int shape)
+{
+    if (!tact_world_is_fast(world, shape)) {
+        return 0.0;
+    }
+    double mass = world->bodies[world->shapes[shape].owner.index].body.mass;
+    return 1.0 / mass;
+}
+
+/* Moves the body of a shape. What that lifts it against gravity is taken from its motion. */
+static void move_body(struct tact_world *world, int shape, double distance, const double n[3])
+{
+    if (distance == 0.0) {
+        return;
+    }
+    struct tact_body *body = &world->bodies[world->shapes[shape].owner.index].body;
+    double work = -body->mass * distance * tact_v3_dot(world->options.gravity, n);
+    double energy = tact_body_energy(body);
+    tact_v3_axpy(body->pose.position, distance, n);
+    if (work > 0.0 && energy > 0.0) {
+        double left = sqrt(tact_max(0.0, 1.0 - work / energy));
+        tact_v3_scale(body->twist, body->twist, left);
+        tact_v3_scale(body->twist + 3, body->twist + 3, left);
+    }
+}
+
+/* Returns 1 where the shapes of a pair overlapped by more than at the start of the tick. */
+static int separate(struct tact_world *world, int slot)
+{
+    struct tact_contact *c = &world->contacts[slot];
+    double of_a = mobility_of(world, c->a), of_b = mobility_of(world, c->b);
+    struct tact_patch patch;
+    if (!(of_a + of_b > 0.0) || !tact_world_pair_model(world, c->a, c->b)->gaps ||
+        tact_world_measure_end(world, slot, NULL, &patch) < 0 || patch.law != TACT_LAW_GAPS) {
+        return 0;
+    }
+    int known = c->touching && c->patch.law == TACT_LAW_GAPS;
+    if (known && patch.depth > TOLERANCE && !(tact_v3_dot(patch.frame, c->patch.frame) > SAME) &&
+        (tact_world_measure_end(world, slot, c->patch.frame, &patch) < 0 ||
+         !(tact_v3_dot(patch.frame, c->patch.frame) > SAME))) {
+        return 0;
+    }
+    double more = patch.depth - (known ? c->patch.depth : 0.0);
+    if (!(patch.depth > TOLERANCE && more > 0.0)) {
+        return 0;
+    }
+    move_body(world, c->a, more * of_a / (of_a + of_b), patch.frame);
+    move_body(world, c->b, -more * of_b / (of_a + of_b), patch.frame);
+    return 1;
+}
+
+int tact_overshoot_correct(struct tact_world *world)
+{
+    int moved = 0;
+    for (int pass = 0, last = 1; pass < MOST_PASSES && last; pass++) {
+        last = 0;
+        for (int k = 0; k < world->near.count; k++) {
+            last += separate(world, world->near.slots[k]);
+        }
+        moved += last;
+    }
+    return moved;
+}
