@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "import.h"
-#include "rt/yaml.h"
+#include "rt/scene/yaml.h"
 
 enum { MOST = TACT_DEVICE_CHANNELS, LONGEST = 200, LONGEST_NAME = 24 };
 

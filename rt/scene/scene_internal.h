@@ -86,12 +86,15 @@ int tact_scene_bad(const struct tact_scene_check *check, const char *path, const
 /** Whether text is a decimal number and nothing else; *value may be infinite. */
 bool tact_scene_number(const char *text, double *value);
 
-/** The schema for libcyaml: a pointer to struct tact_scene. */
+/** The schema, as libcyaml describes one: a pointer to struct tact_scene. */
 const cyaml_schema_value_t *tact_scene_schema(void);
 
-/** Checks every key and scalar of the file against the schema: unknown and missing keys, kinds of
- *  value, counts, numbers that are not finite. 0 or -EINVAL. */
-int tact_scene_check_keys(const struct tact_scene_check *check);
+/** Stores the values of the file by a schema whose value is a pointer, integers and counts of 32
+ * bits, texts in memory of their own. Refuses unknown and missing keys, other kinds of value,
+ * counts, numbers that are not finite. 0, -EINVAL or -ENOMEM, with *out unchanged; to be freed with
+ * tact_yaml_free(). */
+int tact_scene_load_values(const struct tact_scene_check *check, const cyaml_schema_value_t *schema,
+                           void **out);
 
 /** Sets absent keys to their defaults if not 0. Returns 0 or -ENOMEM. */
 int tact_scene_defaults(const struct tact_scene_check *check, struct tact_scene *scene);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "rt/file.h"
-#include "rt/yaml.h"
+#include "rt/scene/yaml.h"
 
 /** Stores the scene's text and path. */
 static int store_source(struct tact_scene *scene, const char *text, uint64_t size, const char *name)
@@ -25,7 +25,7 @@ static int store_source(struct tact_scene *scene, const char *text, uint64_t siz
     return scene->directory ? 0 : -ENOMEM;
 }
 
-/** The steps after libcyaml. */
+/** The steps after the values are loaded. */
 static int complete_scene(const struct tact_scene_check *check, struct tact_scene *scene,
                           const struct tact_scene_files *files)
 {
@@ -60,8 +60,7 @@ int tact_scene_parse(const char *text, uint64_t size, const char *name,
         return rc;
     }
     struct tact_scene_check check = {index, err};
-    rc = tact_scene_check_keys(&check);
-    rc = rc ? rc : tact_yaml_load(name, text, size, tact_scene_schema(), &loaded, err);
+    rc = tact_scene_load_values(&check, tact_scene_schema(), &loaded);
     if (rc) {
         tact_scene_index_free(index);
         return rc;

@@ -1,4 +1,4 @@
-/* Settings of devices, collected from the index, as libcyaml has no schema for them. */
+/* Settings of devices, collected from the index, as no schema describes them. */
 #include "rt/scene/scene_internal.h"
 
 #include <errno.h>

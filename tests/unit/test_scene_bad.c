@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "rt/scene/scene_internal.h"
-#include "rt/yaml.h"
+#include "rt/scene/yaml.h"
 #include "support/campaign.h"
 
 /* Each file of tests/data/scenes/bad says in its first line where it is wrong and how its message
@@ -61,13 +61,13 @@ static void test_bad_scenes(void **state)
     assert_int_equal(wrong, 0);
 }
 
-/* What libcyaml itself refuses, were our own comparison with the schema to let it pass. */
-static void test_cyaml_says_where(void **state)
+/* A document by its schema alone, as other programs load theirs. */
+static void test_yaml_says_where(void **state)
 {
     (void)state;
     static const struct {
         const char *text, *key, *part;
-    } bad[] = {{"name: s\ndevices:\n  - {name: a, tpe: b}\n", "devices", "tpe"},
+    } bad[] = {{"name: s\ndevices:\n  - {name: a, tpe: b}\n", "devices[0].tpe", "type"},
                {"name: s\ndevices:\n  - {name: a, type: b}\nperiod: fast\n", "period", "fast"}};
     for (int i = 0; i < 2; i++) {
         void *scene = NULL;
@@ -236,7 +236,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bad_scenes),
-        cmocka_unit_test(test_cyaml_says_where),
+        cmocka_unit_test(test_yaml_says_where),
         cmocka_unit_test(test_absent_file),
         cmocka_unit_test(test_hostile),
         cmocka_unit_test(test_messages_are_one_line),

@@ -1,20 +1,21 @@
 /**
- * * YAML text into structs by a libcyaml schema, with errors as struct tact_error.
+ * YAML text into structs by a libcyaml schema, with errors as struct tact_error.
  *
  * The schema is libcyaml's own (cyaml/cyaml.h); memory is malloc()'s. Not real-time safe.
  */
-#ifndef TACT_RT_YAML_H
-#define TACT_RT_YAML_H
+#ifndef TACT_RT_SCENE_YAML_H
+#define TACT_RT_SCENE_YAML_H
 
 #include <stddef.h>
-#include "../contact/api.h"
-#include "../contact/error.h"
+#include "../../contact/api.h"
+#include "../../contact/error.h"
 
 TACT_BEGIN_DECLS
 
 struct cyaml_schema_value;
 
-/** Parses one document of `size` bytes. Unknown keys, missing ones and aliases are refused.
+/** Parses one document of `size` bytes, a map. Unknown, repeated and missing keys, aliases and
+ * numbers that are not finite are refused.
  *
  * @param file    its name, for messages
  * @param text    the document, UTF-8

@@ -1,7 +1,9 @@
-/* Compares the file with libcyaml's schema, so that each error is one message in the user's terms.
- * libcyaml makes the same comparison when it loads, but with its own messages, and accepts numbers
- * that are not finite and misspelt truth values. */
+/* Stores the values of a file in structs by a schema of libcyaml, from the index: the text is
+ * parsed once, and each error is one message in the user's terms. libcyaml's own loading would
+ * parse it again, says an error without the path of its key, and accepts numbers that are not
+ * finite and misspelt truth values. */
 #include "rt/scene/scene_internal.h"
+#include "rt/scene/yaml.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -95,20 +97,45 @@ static const struct tact_index_node *find_child(const struct tact_scene_index *i
     return NULL;
 }
 
-static int check_value(const struct tact_scene_check *check, const cyaml_schema_value_t *schema,
-                       const struct tact_index_node *node);
+static int load_value(const struct tact_scene_check *check, const cyaml_schema_value_t *schema,
+                      const struct tact_index_node *node, char *to);
 
-static int check_map(const struct tact_scene_check *check, const cyaml_schema_value_t *schema,
-                     const struct tact_index_node *node)
+/* Where a value is stored: at `to`, or in `size` bytes of its own, to which `to` then points. NULL
+ * where memory is short. */
+static char *reserve_value(const struct tact_scene_check *check, const cyaml_schema_value_t *schema,
+                           size_t size, char *to)
+{
+    if (schema->flags & CYAML_FLAG_POINTER) {
+        char *made = calloc(1, size);
+        if (!made) {
+            tact_error_set(check->err, -ENOMEM, "out of memory");
+            return NULL;
+        }
+        memcpy(to, &made, sizeof made);
+        to = made;
+    }
+    return to;
+}
+
+static int load_map(const struct tact_scene_check *check, const cyaml_schema_value_t *schema,
+                    const struct tact_index_node *node, char *to)
 {
     if (node->kind != TACT_INDEX_MAP) {
         return bad_node(check, node, kind_names[TACT_INDEX_MAP]);
     }
+    if (!(to = reserve_value(check, schema, schema->data_size, to))) {
+        return -ENOMEM;
+    }
     const struct tact_scene_index *index = check->index;
     for (uint32_t i = node->first; i; i = index->nodes[i].next) {
         const cyaml_schema_field_t *f = find_field(schema->mapping.fields, index->nodes[i].key);
-        int rc = f ? check_value(check, &f->value, &index->nodes[i])
-                   : unknown_key(check, &index->nodes[i], schema->mapping.fields);
+        if (!f) {
+            return unknown_key(check, &index->nodes[i], schema->mapping.fields);
+        }
+        if (f->value.type == CYAML_SEQUENCE) {
+            memcpy(to + f->count_offset, &index->nodes[i].count, sizeof index->nodes[i].count);
+        }
+        int rc = load_value(check, &f->value, &index->nodes[i], to + f->data_offset);
         if (rc) {
             return rc;
         }
@@ -125,14 +152,21 @@ static int check_map(const struct tact_scene_check *check, const cyaml_schema_va
     return 0;
 }
 
-static int check_list(const struct tact_scene_check *check, const cyaml_schema_value_t *schema,
-                      const struct tact_index_node *node)
+/* Where entry `place` of a list at `to` is stored; the sizes are those that cyaml_free() takes. */
+static char *entry_of(const cyaml_schema_value_t *entry, char *to, uint32_t place)
 {
+    return to + place * (entry->flags & CYAML_FLAG_POINTER ? sizeof to : entry->data_size);
+}
+
+static int load_list(const struct tact_scene_check *check, const cyaml_schema_value_t *schema,
+                     const struct tact_index_node *node, char *to)
+{
+    const cyaml_schema_value_t *entry = schema->sequence.entry;
     char expected[80];
     uint32_t least = schema->sequence.min, most = schema->sequence.max;
     if (least == most) {
         snprintf(expected, sizeof expected, "a list of %" PRIu32 " %s", least,
-                 schema->sequence.entry->type == CYAML_FLOAT ? "numbers" : "names");
+                 entry->type == CYAML_FLOAT ? "numbers" : "names");
     } else {
         snprintf(expected, sizeof expected, "a list of %" PRIu32 " to %" PRIu32 " entries", least,
                  most);
@@ -145,8 +179,13 @@ static int check_list(const struct tact_scene_check *check, const cyaml_schema_v
         tact_scene_index_path(check->index, node, path);
         return tact_scene_bad(check, path, "expected %s, got %" PRIu32, expected, node->count);
     }
+    if (node->count &&
+        !(to = reserve_value(check, schema, (size_t)(entry_of(entry, to, node->count) - to), to))) {
+        return -ENOMEM;
+    }
     for (uint32_t i = node->first; i; i = check->index->nodes[i].next) {
-        int rc = check_value(check, schema->sequence.entry, &check->index->nodes[i]);
+        const struct tact_index_node *n = &check->index->nodes[i];
+        int rc = load_value(check, entry, n, entry_of(entry, to, n->index));
         if (rc) {
             return rc;
         }
@@ -154,8 +193,8 @@ static int check_list(const struct tact_scene_check *check, const cyaml_schema_v
     return 0;
 }
 
-static int check_integer(const struct tact_scene_check *check, const cyaml_schema_value_t *schema,
-                         const struct tact_index_node *node)
+static int load_integer(const struct tact_scene_check *check, const cyaml_schema_value_t *schema,
+                        const struct tact_index_node *node, char *to)
 {
     bool is_signed = schema->type == CYAML_INT;
     char *end;
@@ -169,68 +208,95 @@ static int check_integer(const struct tact_scene_check *check, const cyaml_schem
                         is_signed ? "a whole number that fits 32 bits"
                                   : "a whole number of at least 0");
     }
+    const int32_t number = (int32_t)value; /* the same bits as of an unsigned number */
+    memcpy(to, &number, sizeof number);
     return 0;
 }
 
-static int check_text(const struct tact_scene_check *check, const cyaml_schema_value_t *schema,
-                      const struct tact_index_node *node)
+static int load_bool(const struct tact_scene_check *check, const struct tact_index_node *node,
+                     char *to)
 {
-    if (strlen(node->text) < schema->string.min) {
+    static const char *const words[] = {"false", "true", "no", "yes"};
+    for (int i = 0; i < 4; i++) {
+        if (strcmp(node->text, words[i]) == 0) {
+            const bool value = i % 2;
+            memcpy(to, &value, sizeof value);
+            return 0;
+        }
+    }
+    return bad_node(check, node, "true or false");
+}
+
+static int load_text(const struct tact_scene_check *check, const cyaml_schema_value_t *schema,
+                     const struct tact_index_node *node, char *to)
+{
+    size_t length = strlen(node->text);
+    if (length < schema->string.min) {
         return bad_node(check, node, "text");
     }
-    if (strlen(node->text) > schema->string.max) {
+    if (length > schema->string.max) {
         char expected[64];
         snprintf(expected, sizeof expected, "at most %" PRIu32 " characters", schema->string.max);
         return bad_node(check, node, expected);
     }
+    to = reserve_value(check, schema, length + 1, to);
+    return to ? (memcpy(to, node->text, length), 0) : -ENOMEM;
+}
+
+static int load_number(const struct tact_scene_check *check, const struct tact_index_node *node,
+                       char *to)
+{
+    double value;
+    if (!tact_scene_number(node->text, &value) || !isfinite(value)) {
+        return bad_node(check, node, "a finite number");
+    }
+    memcpy(to, &value, sizeof value);
     return 0;
 }
 
-static int check_scalar(const struct tact_scene_check *check, const cyaml_schema_value_t *schema,
-                        const struct tact_index_node *node)
+static int load_scalar(const struct tact_scene_check *check, const cyaml_schema_value_t *schema,
+                       const struct tact_index_node *node, char *to)
 {
-    static const char *const truths[] = {"true", "false", "yes", "no"};
-    double value;
+    bool scalar = node->kind == TACT_INDEX_SCALAR;
     switch (schema->type) {
     case CYAML_FLOAT:
-        return node->kind != TACT_INDEX_SCALAR || !tact_scene_number(node->text, &value) ||
-                       !isfinite(value)
-                   ? bad_node(check, node, "a finite number")
-                   : 0;
+        return scalar ? load_number(check, node, to) : bad_node(check, node, "a finite number");
     case CYAML_INT:
     case CYAML_UINT:
-        return node->kind != TACT_INDEX_SCALAR ? bad_node(check, node, "a whole number")
-                                               : check_integer(check, schema, node);
+        return scalar ? load_integer(check, schema, node, to)
+                      : bad_node(check, node, "a whole number");
     case CYAML_BOOL:
-        for (size_t i = 0; node->kind == TACT_INDEX_SCALAR && i < 4; i++) {
-            if (strcmp(node->text, truths[i]) == 0) {
-                return 0;
-            }
-        }
-        return bad_node(check, node, "true or false");
+        return scalar ? load_bool(check, node, to) : bad_node(check, node, "true or false");
     default:
-        return node->kind != TACT_INDEX_SCALAR ? bad_node(check, node, "text")
-                                               : check_text(check, schema, node);
+        return scalar ? load_text(check, schema, node, to) : bad_node(check, node, "text");
     }
 }
 
-static int check_value(const struct tact_scene_check *check, const cyaml_schema_value_t *schema,
-                       const struct tact_index_node *node)
+static int load_value(const struct tact_scene_check *check, const cyaml_schema_value_t *schema,
+                      const struct tact_index_node *node, char *to)
 {
     switch (schema->type) {
     case CYAML_MAPPING:
-        return check_map(check, schema, node);
+        return load_map(check, schema, node, to);
     case CYAML_SEQUENCE:
     case CYAML_SEQUENCE_FIXED:
-        return check_list(check, schema, node);
+        return load_list(check, schema, node, to);
     case CYAML_IGNORE:
         return 0;
     default:
-        return check_scalar(check, schema, node);
+        return load_scalar(check, schema, node, to);
     }
 }
 
-int tact_scene_check_keys(const struct tact_scene_check *check)
+int tact_scene_load_values(const struct tact_scene_check *check, const cyaml_schema_value_t *schema,
+                           void **out)
 {
-    return check_value(check, tact_scene_schema(), check->index->nodes);
+    void *value = NULL;
+    int rc = load_value(check, schema, check->index->nodes, (char *)&value);
+    if (rc) {
+        tact_yaml_free(schema, value);
+        return rc;
+    }
+    *out = value;
+    return 0;
 }
