@@ -165,7 +165,8 @@ int convex_box(struct convex_curve curve[CONVEX_PUSHES])
         struct convex_curve *c = &curve[i];
         c->period = periods[i];
         c->deviation = 0.0;
-        rc = i == CONVEX_FIELD || i == CONVEX_FIELD_COARSE ? play_field(c) : integrate(i, c);
+        rc = i == CONVEX_FIELD || i == CONVEX_FIELD_COARSE ? play_field(c)
+                                                           : integrate((enum convex_push)i, c);
         for (int k = 0; k < CONVEX_SAMPLES; k++) {
             double roll = fabs(remainder(c->roll[k] - curve->roll[k], 2.0 * M_PI));
             double pitch = fabs(c->pitch[k] - curve->pitch[k]);
