@@ -78,9 +78,22 @@ static void run_tick(struct playback *p)
     tact_view_step(&p->view, p->before, p->now);
     wire_add_tick(&p->gather, tact_session_world(p->view.session), p->view.scene->period,
                   v[p->view.timing], v[p->view.timing + 1]);
+}
+
+/* Reads a record, and runs its tick where `runs`. */
+static int go_to(struct playback *p, uint64_t index, int runs)
+{
+    int rc = p->index == index ? 0 : read_at(p, index);
+    if (rc) {
+        return rc;
+    }
+    if (runs) {
+        run_tick(p);
+    }
     if (p->each) {
         p->each(p->user, p->now);
     }
+    return 0;
 }
 
 int playback_go(struct playback *p, uint64_t target, int64_t budget_ns)
@@ -88,18 +101,10 @@ int playback_go(struct playback *p, uint64_t target, int64_t budget_ns)
     int64_t end = tact_clock_now() + budget_ns;
     int rc = 0;
     target = target < 1 ? 1 : target;
-    while (!rc && p->index >= 1 && p->index + 1 < target && target - p->index < FAR &&
-           tact_clock_now() < end) {
-        rc = read_at(p, p->index + 1);
-        if (!rc) {
-            run_tick(p);
-        }
+    while (!rc && p->index >= 1 && p->index + 1 < target && target - p->index < FAR) {
+        rc = go_to(p, p->index + 1, tact_clock_now() < end);
     }
-    rc = rc || p->index == target ? rc : read_at(p, target);
-    if (!rc) {
-        run_tick(p);
-    }
-    return rc;
+    return rc ? rc : go_to(p, target, 1);
 }
 
 size_t playback_frame(struct playback *p, int flags, void *out)

@@ -15,8 +15,8 @@ struct playback {
     struct tact_record *before, *now; /* of two ticks, one after the other */
     int *devices;
     struct tact_pressure *map;                                  /* of the tick that was run last */
-    void (*each)(void *user, const struct tact_record *record); /* called with each tick that is
-                                                                   run; or NULL */
+    void (*each)(void *user, const struct tact_record *record); /* called with each record that is
+                                                                   read on the way; or NULL */
     void *user;
     char *hello;   /* wire_hello() */
     size_t shapes; /* of each the mesh, NULL where it needs none */
@@ -29,9 +29,10 @@ struct playback {
 int playback_open(struct playback *p, struct tact_log *log, struct tact_error *err);
 void playback_close(struct playback *p);
 
-/* Runs every tick up to the target-th record, from the last one on, as long as budget_ns has not
- * passed; then the target itself. Jumps back, and forward by over a second of ticks, run the target
- * alone. The first record has none before it and cannot be run: the second stands for it. */
+/* Reads every record up to the target-th, from the last one on, and runs its tick as long as
+ * budget_ns has not passed; then the target itself. Jumps back, and forward by over a second of
+ * ticks, are to the target alone. The first record has none before it and cannot be run: the second
+ * stands for it. */
 int playback_go(struct playback *p, uint64_t target, int64_t budget_ns);
 
 /* The frame of the ticks run since the last one; flags: WIRE_PAUSED and so on. Its bytes. */

@@ -231,7 +231,8 @@ def check_log(viewer, rows, source):
     ask(mover, "play")
     ticks = [tick_of(every.receive()[2]) for _ in range(600)]
     start = ticks.index(2001)
-    assert ticks[start:] == list(range(2001, 2001 + len(ticks) - start)), ticks
+    gaps = [(a, b) for a, b in zip(ticks[start:], ticks[start + 1:]) if b != a + 1]
+    assert not gaps and len(ticks) - start > 500, gaps
     ask(mover, "pause")
     mover.close()
     every.close()
