@@ -38,3 +38,8 @@ double tact_hypot(double x, double y)
 {
     return Sleef_cinz_hypotd1_u35purec(x, y);
 }
+
+double tact_log(double x)
+{
+    return Sleef_cinz_logd1_u10purec(x);
+}

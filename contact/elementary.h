@@ -34,6 +34,9 @@ TACT_API double tact_expm1(double x);
 /** x to the power of y, 0.66 ulp. */
 TACT_API double tact_pow(double x, double y);
 
+/** Natural logarithm, within 1.0 ulp as SLEEF states. */
+TACT_API double tact_log(double x);
+
 /** sqrt(x^2 + y^2) without overflow on the way, 2.0 ulp. */
 TACT_API double tact_hypot(double x, double y);
 

@@ -1,0 +1,138 @@
+/* The extent of a mesh: the lattice that it needs, and the steps from there to tetrahedra. */
+#include "contact/pair/field/extent.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "contact/pair/field/lattice_internal.h"
+#include "contact/vec.h"
+
+#define CELLS 48.0     /* along the longest side, of the default cell */
+#define THIN 2.0       /* least cells across a part */
+#define COARSE 2.0     /* cell over thickness, above which the pressure is not resolved */
+#define LINEAR 0.1     /* tolerance of joined cells, of the cell */
+#define DEEPER 0.02    /* and of the extent at most */
+#define MOST_NODES 4e6 /* of a lattice; of one that is refined unasked a quarter */
+
+const char *const tact_extent_kind_names[] = {"screened", "laplace", "distance", NULL};
+
+static double longest_side(const struct tact_mesh *mesh)
+{
+    double longest = 0.0;
+    for (int k = 0; k < 3; k++) {
+        longest = tact_max(longest, mesh->nodes[0].upper[k] - mesh->nodes[0].lower[k]);
+    }
+    return longest;
+}
+
+static int refuse_cell(const struct tact_mesh *mesh, double cell, struct tact_error *err)
+{
+    return tact_error_set(err, -EDOM,
+                          "cells of %.3g m make over %g nodes of a mesh of %.3g m; expected a "
+                          "larger field cell, or a thickness over %.2g m",
+                          cell, MOST_NODES, longest_side(mesh), longest_side(mesh) / 150.0);
+}
+
+static int refuse_thin(const struct lattice_thin *thin, double cell, struct tact_error *err)
+{
+    return tact_error_set(err, -EDOM,
+                          "the mesh is %.3g m thin at (%.4g, %.4g, %.4g), which cells of %.3g m do "
+                          "not resolve; expected a field cell of at most %.3g m",
+                          thin->thickness, thin->place[0], thin->place[1], thin->place[2], cell,
+                          thin->thickness / THIN);
+}
+
+/* Makes a finer lattice where a part is thinner than two cells of the default one. */
+static int refine(const struct tact_mesh *mesh, double cell, struct lattice *l,
+                  struct lattice_thin *thin)
+{
+    struct lattice fine;
+    int rc = tact_lattice_create(mesh, cell * thin->cells / THIN, 0.25 * MOST_NODES, &fine);
+    if (rc) {
+        tact_lattice_release(&fine);
+        return rc == -EDOM ? 0 : rc;
+    }
+    tact_lattice_release(l);
+    *l = fine;
+    tact_lattice_thinnest(l, thin);
+    return 0;
+}
+
+/* The lattice of a cell that is given, or of one that is fine enough. */
+static int make_lattice(const struct tact_mesh *mesh, const struct tact_extent_recipe *recipe,
+                        struct lattice *l, struct tact_error *err)
+{
+    int given = recipe->cell > 0.0;
+    double cell = given ? recipe->cell : tact_min(longest_side(mesh) / CELLS, recipe->thickness);
+    struct lattice_thin thin;
+    if (!(cell <= COARSE * recipe->thickness)) {
+        return tact_error_set(err, -EDOM,
+                              "cells of %.3g m do not resolve a field of thickness %.3g m; "
+                              "expected a field cell of at most %.3g m",
+                              cell, recipe->thickness, COARSE * recipe->thickness);
+    }
+    int rc = tact_lattice_create(mesh, cell, MOST_NODES, l);
+    if (rc) {
+        return rc == -EDOM ? refuse_cell(mesh, cell, err) : rc;
+    }
+    tact_lattice_thinnest(l, &thin);
+    for (int tries = 0; tries < 3 && !given && !rc && thin.cells < THIN; tries++) {
+        rc = refine(mesh, cell, l, &thin);
+    }
+    if (!rc && thin.cells < THIN) {
+        rc = refuse_thin(&thin, cell, err);
+    }
+    return rc;
+}
+
+static int fill(const struct tact_mesh *mesh, const struct tact_extent_recipe *recipe,
+                struct lattice *l, struct tact_extent *out, struct tact_error *err)
+{
+    int rc = make_lattice(mesh, recipe, l, err);
+    rc = rc ? rc : tact_lattice_solve(l, recipe, err);
+    rc = rc ? rc : tact_lattice_extrapolate(l);
+    if (rc) {
+        return rc;
+    }
+    out->cell = tact_max(l->step[0], tact_max(l->step[1], l->step[2]));
+    double tolerance = LINEAR * tact_lattice_step(l);
+    rc =
+        tact_lattice_tets(l, tolerance, tact_min(DEEPER, 2.0 * tolerance / recipe->thickness), out);
+    return rc == -EDOM ? tact_error_set(err, rc, "no node of the lattice is inside the mesh") : rc;
+}
+
+int tact_extent_of_mesh(const struct tact_mesh *mesh, const struct tact_extent_recipe *recipe,
+                        struct tact_extent **out, struct tact_error *err)
+{
+    struct lattice l;
+    *out = NULL;
+    if (!(recipe->thickness > 0.0) || !isfinite(recipe->thickness) || !(recipe->cell >= 0.0) ||
+        !isfinite(recipe->cell)) {
+        return tact_error_set(err, -EINVAL, "a thickness of %g m and a cell of %g m are no field",
+                              recipe->thickness, recipe->cell);
+    }
+    struct tact_extent *extent = calloc(1, sizeof *extent);
+    if (!extent) {
+        return -ENOMEM;
+    }
+    memset(&l, 0, sizeof l);
+    int rc = fill(mesh, recipe, &l, extent, err);
+    tact_lattice_release(&l);
+    if (rc) {
+        tact_extent_free(extent);
+        return rc;
+    }
+    *out = extent;
+    return 0;
+}
+
+void tact_extent_free(struct tact_extent *extent)
+{
+    if (extent) {
+        free(extent->vertices);
+        free(extent->extent);
+        free(extent->tets);
+        free(extent);
+    }
+}

@@ -1,0 +1,388 @@
+/*
+ * A lattice about a mesh: lines along the axes through its nodes, where they cross the surface, and
+ * which nodes are inside.
+ *
+ * Whether a line crosses a triangle is decided by its three edges: by the coordinate of their ends
+ * that is compared exactly, and by a crossing that is computed from the end with the lesser number,
+ * so that two triangles with an edge agree. As the mesh is closed, each line crosses it an even
+ * number of times.
+ */
+#include "contact/pair/field/lattice_internal.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "contact/vec.h"
+
+#define ON_SURFACE 1e-6 /* distance of a node from the surface, in steps, that is rounding */
+
+static int lay_out(const struct tact_mesh *mesh, double cell, double most, struct lattice *l)
+{
+    const struct tact_mesh_node *bounds = &mesh->nodes[0];
+    double nodes = 1.0;
+    for (int k = 0; k < 3; k++) {
+        double side = bounds->upper[k] - bounds->lower[k];
+        double blocks = tact_max(ceil(side / (LATTICE_BLOCK * cell) - 1e-9), 1.0);
+        nodes *= LATTICE_BLOCK * blocks + 2 * LATTICE_PAD + 1;
+        if (!(nodes <= most)) {
+            return -EDOM;
+        }
+        int cells = LATTICE_BLOCK * (int)blocks;
+        l->step[k] = side / cells;
+        l->origin[k] = bounds->lower[k] - LATTICE_PAD * l->step[k];
+        l->nodes[k] = cells + 2 * LATTICE_PAD + 1;
+        l->stride[k] = k ? l->stride[k - 1] * (size_t)l->nodes[k - 1] : 1;
+    }
+    l->count = l->stride[2] * (size_t)l->nodes[2];
+    l->mesh = mesh;
+    return 0;
+}
+
+/* A triangle as a line along `axis` meets it: coordinates across it in nodes. */
+struct cast {
+    const struct lattice *l;
+    int axis, across[2];
+    uint32_t vertex[3];
+    double x[3][3]; /* [nodes] */
+};
+
+/* Where the line of the second coordinate v passes the triangle's edges: the two places of the
+ * first, ascending. 0 where it passes none. */
+static int edges_at(const struct cast *c, double v, double ends[2])
+{
+    int count = 0;
+    for (int i = 0; i < 3; i++) {
+        int p = i, q = (i + 1) % 3;
+        if (c->vertex[p] > c->vertex[q]) {
+            p = q;
+            q = i;
+        }
+        const double *a = c->x[p], *b = c->x[q];
+        if ((a[c->across[1]] > v) != (b[c->across[1]] > v)) {
+            double share = (v - a[c->across[1]]) / (b[c->across[1]] - a[c->across[1]]);
+            ends[count++] = a[c->across[0]] + share * (b[c->across[0]] - a[c->across[0]]);
+        }
+    }
+    if (count && ends[0] > ends[1]) {
+        double first = ends[0];
+        ends[0] = ends[1];
+        ends[1] = first;
+    }
+    return count;
+}
+
+/* Where along the axis the triangle's plane is, within the triangle's own range. */
+static double plane_at(const struct cast *c, double u, double v)
+{
+    double e[3], f[3], n[3];
+    const double *p = c->x[0];
+    tact_v3_sub(e, c->x[1], p);
+    tact_v3_sub(f, c->x[2], p);
+    tact_v3_cross(n, e, f);
+    double least = tact_min(tact_min(p[c->axis], c->x[1][c->axis]), c->x[2][c->axis]);
+    double most = tact_max(tact_max(p[c->axis], c->x[1][c->axis]), c->x[2][c->axis]);
+    double slope =
+        n[c->across[0]] * (u - p[c->across[0]]) + n[c->across[1]] * (v - p[c->across[1]]);
+    double at = p[c->axis] - (n[c->axis] != 0.0 ? slope / n[c->axis] : 0.0);
+    return tact_min(tact_max(at, least), most);
+}
+
+static size_t line_of(const struct cast *c, int u, int v)
+{
+    return (size_t)v * (size_t)c->l->nodes[c->across[0]] + (size_t)u;
+}
+
+/* Counts the crossings of a triangle (at NULL), or notes them from the ends of the lines' lists. */
+static void cast_triangle(const struct cast *c, uint32_t triangle, struct lattice_lines *lines)
+{
+    double least = INFINITY, most = -INFINITY, ends[2];
+    for (int i = 0; i < 3; i++) {
+        least = tact_min(least, c->x[i][c->across[1]]);
+        most = tact_max(most, c->x[i][c->across[1]]);
+    }
+    for (int v = (int)ceil(least); v <= most; v++) {
+        if (!edges_at(c, v, ends)) {
+            continue;
+        }
+        for (int u = (int)ceil(ends[0]); u < ends[1]; u++) {
+            size_t line = line_of(c, u, v);
+            if (!lines->at) {
+                lines->first[line + 1]++;
+            } else {
+                uint32_t place = --lines->first[line + 1];
+                lines->at[place] = plane_at(c, u, v);
+                lines->triangle[place] = triangle;
+            }
+        }
+    }
+}
+
+static void cast_all(const struct lattice *l, int axis, struct lattice_lines *lines)
+{
+    struct cast c = {.l = l, .axis = axis, .across = {(axis + 1) % 3, (axis + 2) % 3}};
+    for (size_t i = 0; i < l->mesh->triangle_count; i++) {
+        for (int k = 0; k < 3; k++) {
+            c.vertex[k] = l->mesh->triangles[3 * i + (size_t)k];
+            const double *p = l->mesh->vertices + 3 * (size_t)c.vertex[k];
+            for (int d = 0; d < 3; d++) {
+                c.x[k][d] = (p[d] - l->origin[d]) / l->step[d];
+            }
+        }
+        cast_triangle(&c, (uint32_t)i, lines);
+    }
+}
+
+/* By place, then by triangle: lists are short. */
+static void sort_line(struct lattice_lines *lines, uint32_t from, uint32_t to)
+{
+    for (uint32_t i = from + 1; i < to; i++) {
+        double at = lines->at[i];
+        uint32_t triangle = lines->triangle[i], k = i;
+        for (; k > from && (lines->at[k - 1] > at ||
+                            (lines->at[k - 1] == at && lines->triangle[k - 1] > triangle));
+             k--) {
+            lines->at[k] = lines->at[k - 1];
+            lines->triangle[k] = lines->triangle[k - 1];
+        }
+        lines->at[k] = at;
+        lines->triangle[k] = triangle;
+    }
+}
+
+static int cross_lines(const struct lattice *l, int axis, struct lattice_lines *lines)
+{
+    size_t count = l->count / (size_t)l->nodes[axis];
+    lines->first = calloc(count + 2, sizeof *lines->first);
+    if (!lines->first) {
+        return -ENOMEM;
+    }
+    cast_all(l, axis, lines);
+    for (size_t i = 0; i < count; i++) {
+        lines->first[i + 1] += lines->first[i];
+    }
+    size_t total = lines->first[count];
+    lines->at = malloc((total + 1) * sizeof *lines->at);
+    lines->triangle = malloc((total + 1) * sizeof *lines->triangle);
+    if (!lines->at || !lines->triangle) {
+        return -ENOMEM;
+    }
+    cast_all(l, axis, lines); /* each list is filled from its end, which becomes its beginning */
+    memmove(lines->first, lines->first + 1, count * sizeof *lines->first);
+    lines->first[count] = (uint32_t)total;
+    for (size_t i = 0; i < count; i++) {
+        sort_line(lines, lines->first[i], lines->first[i + 1]);
+    }
+    return 0;
+}
+
+/* The nodes of a line: its first one, and the step from one to the next. */
+static size_t line_start(const struct lattice *l, int axis, size_t line)
+{
+    int u = (axis + 1) % 3, v = (axis + 2) % 3;
+    size_t per = (size_t)l->nodes[u];
+    return line % per * l->stride[u] + line / per * l->stride[v];
+}
+
+/* Nodes between the first crossing and the second, the third and the fourth, ... are inside. */
+static void mark_inside(struct lattice *l)
+{
+    const struct lattice_lines *lines = &l->lines[0];
+    for (size_t line = 0; line < l->count / (size_t)l->nodes[0]; line++) {
+        size_t start = line_start(l, 0, line);
+        for (uint32_t i = lines->first[line]; i + 1 < lines->first[line + 1]; i += 2) {
+            for (int k = (int)ceil(lines->at[i]); k <= lines->at[i + 1]; k++) {
+                l->kind[start + (size_t)k] = LATTICE_INSIDE;
+            }
+        }
+    }
+}
+
+static void mark_surface(struct lattice *l, int axis)
+{
+    const struct lattice_lines *lines = &l->lines[axis];
+    for (size_t line = 0; line < l->count / (size_t)l->nodes[axis]; line++) {
+        size_t start = line_start(l, axis, line);
+        for (uint32_t i = lines->first[line]; i < lines->first[line + 1]; i++) {
+            double at = rint(lines->at[i]);
+            if (fabs(lines->at[i] - at) < ON_SURFACE) {
+                l->kind[start + (size_t)at * l->stride[axis]] = LATTICE_SURFACE;
+            }
+        }
+    }
+}
+
+static struct lattice_arms *arms_of(struct lattice *l, size_t node)
+{
+    if (!l->cut[node]) {
+        l->cut[node] = (uint32_t)l->arm_count;
+        l->arms[l->arm_count++] = (struct lattice_arms){{1.0, 1.0, 1.0, 1.0, 1.0, 1.0}};
+    }
+    return &l->arms[l->cut[node]];
+}
+
+/* Shortens the arms of the nodes inside that are next to a crossing. */
+static void cut_arms(struct lattice *l, int axis)
+{
+    const struct lattice_lines *lines = &l->lines[axis];
+    for (size_t line = 0; line < l->count / (size_t)l->nodes[axis]; line++) {
+        size_t start = line_start(l, axis, line);
+        for (uint32_t i = lines->first[line]; i < lines->first[line + 1]; i++) {
+            double below = floor(lines->at[i]), part = lines->at[i] - below;
+            size_t node = start + (size_t)below * l->stride[axis], next = node + l->stride[axis];
+            if (l->kind[node] == LATTICE_INSIDE) {
+                double *arm = &arms_of(l, node)->of[2 * axis + 1];
+                *arm = tact_min(*arm, tact_max(part, ON_SURFACE));
+            }
+            if (l->kind[next] == LATTICE_INSIDE) {
+                double *arm = &arms_of(l, next)->of[2 * axis];
+                *arm = tact_min(*arm, tact_max(1.0 - part, ON_SURFACE));
+            }
+        }
+    }
+}
+
+static int list_inside(struct lattice *l)
+{
+    size_t crossings = 0;
+    for (int k = 0; k < 3; k++) {
+        crossings += l->lines[k].first[l->count / (size_t)l->nodes[k]];
+    }
+    for (size_t i = 0; i < l->count; i++) {
+        l->inside_count += l->kind[i] == LATTICE_INSIDE;
+    }
+    l->inside = malloc((l->inside_count + 1) * sizeof *l->inside);
+    l->arms = malloc((2 * crossings + 1) * sizeof *l->arms);
+    if (!l->inside || !l->arms) {
+        return -ENOMEM;
+    }
+    for (size_t i = 0, n = 0; i < l->count; i++) {
+        if (l->kind[i] == LATTICE_INSIDE) {
+            l->inside[n++] = (uint32_t)i;
+        }
+    }
+    l->arms[0] = (struct lattice_arms){{1.0, 1.0, 1.0, 1.0, 1.0, 1.0}};
+    l->arm_count = 1;
+    return 0;
+}
+
+int tact_lattice_create(const struct tact_mesh *mesh, double cell, double most, struct lattice *l)
+{
+    memset(l, 0, sizeof *l);
+    int rc = lay_out(mesh, cell, most, l);
+    if (rc) {
+        return rc;
+    }
+    l->kind = calloc(l->count, sizeof *l->kind);
+    l->value = calloc(l->count, sizeof *l->value);
+    l->cut = calloc(l->count, sizeof *l->cut);
+    rc = l->kind && l->value && l->cut ? 0 : -ENOMEM;
+    for (int k = 0; k < 3 && !rc; k++) {
+        rc = cross_lines(l, k, &l->lines[k]);
+    }
+    if (rc) {
+        return rc;
+    }
+    mark_inside(l);
+    for (int k = 0; k < 3; k++) {
+        mark_surface(l, k);
+    }
+    rc = list_inside(l);
+    for (int k = 0; k < 3 && !rc; k++) {
+        cut_arms(l, k);
+    }
+    return rc;
+}
+
+void tact_lattice_release(struct lattice *l)
+{
+    for (int k = 0; k < 3; k++) {
+        free(l->lines[k].first);
+        free(l->lines[k].at);
+        free(l->lines[k].triangle);
+    }
+    free(l->kind);
+    free(l->value);
+    free(l->cut);
+    free(l->arms);
+    free(l->inside);
+}
+
+double tact_lattice_step(const struct lattice *l)
+{
+    return tact_min(l->step[0], tact_min(l->step[1], l->step[2]));
+}
+
+static void triangle_normal(const struct tact_mesh *mesh, uint32_t triangle, double n[3])
+{
+    const uint32_t *t = mesh->triangles + 3 * (size_t)triangle;
+    double e[3], f[3];
+    tact_v3_sub(e, mesh->vertices + 3 * (size_t)t[1], mesh->vertices + 3 * (size_t)t[0]);
+    tact_v3_sub(f, mesh->vertices + 3 * (size_t)t[2], mesh->vertices + 3 * (size_t)t[0]);
+    tact_v3_cross(n, e, f);
+    tact_v3_normalize(n, n);
+}
+
+/* Cosines of the angle of two faces that enclose a part, and of the line with their normals: a
+ * wedge is thin at its edge, whatever the lattice. */
+#define APART -0.97
+#define ALONG 0.5
+
+/* Lines through thin parts, the thinnest first. */
+struct thin_list {
+    struct lattice_thin of[THIN_LINES];
+    int count;
+};
+
+static void note_thin(struct thin_list *list, const struct lattice_thin *part)
+{
+    int i = list->count < THIN_LINES ? list->count++ : THIN_LINES - 1;
+    if (i == THIN_LINES - 1 && list->of[i].cells > 0.0 && !(part->cells < list->of[i].cells)) {
+        return;
+    }
+    for (; i > 0 && list->of[i - 1].cells > part->cells; i--) {
+        list->of[i] = list->of[i - 1];
+    }
+    list->of[i] = *part;
+}
+
+/* The part that a line along an axis passes between two crossings. 0 where its faces do not face
+ * apart. */
+static int find_part(const struct lattice *l, int axis, size_t line, uint32_t i,
+                     struct lattice_thin *out)
+{
+    const struct lattice_lines *lines = &l->lines[axis];
+    double n[2][3], from = lines->at[i], to = lines->at[i + 1];
+    int u = (axis + 1) % 3, v = (axis + 2) % 3;
+    size_t per = (size_t)l->nodes[u];
+    triangle_normal(l->mesh, lines->triangle[i], n[0]);
+    triangle_normal(l->mesh, lines->triangle[i + 1], n[1]);
+    if (-n[0][axis] < ALONG || tact_v3_dot(n[0], n[1]) > APART) {
+        return 0;
+    }
+    out->cells = -n[0][axis] * (to - from);
+    out->thickness = out->cells * l->step[axis];
+    out->place[axis] = lattice_coordinate(l, axis, 0.5 * (from + to));
+    out->place[u] = lattice_coordinate(l, u, (double)(line % per));
+    out->place[v] = lattice_coordinate(l, v, (double)(line / per));
+    return 1;
+}
+
+void tact_lattice_thinnest(const struct lattice *l, struct lattice_thin *out)
+{
+    struct thin_list list = {.count = 0};
+    struct lattice_thin part;
+    for (int axis = 0; axis < 3; axis++) {
+        const struct lattice_lines *lines = &l->lines[axis];
+        for (size_t line = 0; line < l->count / (size_t)l->nodes[axis]; line++) {
+            for (uint32_t i = lines->first[line]; i + 1 < lines->first[line + 1]; i += 2) {
+                if (find_part(l, axis, line, i, &part)) {
+                    note_thin(&list, &part);
+                }
+            }
+        }
+    }
+    *out = list.of[0];
+    out->cells = list.count < THIN_LINES ? INFINITY : list.of[THIN_LINES - 1].cells;
+    out->thickness = list.count < THIN_LINES ? INFINITY : list.of[THIN_LINES - 1].thickness;
+}

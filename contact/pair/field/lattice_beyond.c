@@ -1,0 +1,172 @@
+/*
+ * The extent outside, below 0, so that what is linear between nodes is 0 on the surface. A node
+ * next to the surface is put on the lines of its neighbours inside through where they cross it;
+ * where those differ, by the least sum of squared distances of the zero from the surface. From
+ * there on the extent goes on linearly.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include "contact/pair/field/lattice_internal.h"
+#include "contact/vec.h"
+
+enum { LAYERS = 5 };   /* a coarse cell's corner may be four nodes beyond the surface */
+#define LEAST_OUT 1e-6 /* below 0, of a step: outside stays outside */
+
+/* What the lines from the neighbours inside say about a node outside: weighted sum and weight. */
+static void add_lines(const struct lattice *l, size_t node, double *sum, double *weight)
+{
+    for (int k = 0; k < 6; k++) {
+        size_t from = k % 2 ? node + l->stride[k / 2] : node - l->stride[k / 2];
+        if (l->kind[from] != LATTICE_INSIDE || !l->cut[from]) {
+            continue;
+        }
+        double arm = l->arms[l->cut[from]].of[k ^ 1], value = l->value[from];
+        if (arm < 1.0 && value > 0.0) {
+            /* the zero moves by step arm^2 / value along the edge with the node's value */
+            double by = l->step[k / 2] * arm * arm / value;
+            *weight += by * by;
+            *sum -= by * by * value * (1.0 - arm) / arm;
+        }
+    }
+}
+
+static int has_value(const struct lattice *l, size_t node)
+{
+    return l->kind[node] != LATTICE_OUTSIDE;
+}
+
+/* Slope along an axis of the nodes with values, per node; toward the inside where only one side
+ * has. */
+static double slope_at(const struct lattice *l, size_t node, int axis)
+{
+    size_t s = l->stride[axis];
+    int below = has_value(l, node - s), above = has_value(l, node + s);
+    double low = below ? l->value[node - s] : l->value[node];
+    double high = above ? l->value[node + s] : l->value[node];
+    return below && above ? 0.5 * (high - low) : high - low;
+}
+
+/* The mean of what the neighbours with values go on to. 0 where there is none. */
+static int go_on(const struct lattice *l, size_t node, double *out)
+{
+    double sum = 0.0;
+    int count = 0;
+    for (int i = 0; i < 27; i++) {
+        const int step[3] = {i % 3 - 1, i / 3 % 3 - 1, i / 9 - 1};
+        size_t from = node;
+        for (int k = 0; k < 3; k++) {
+            from = step[k] < 0 ? from - l->stride[k] : from + (size_t)step[k] * l->stride[k];
+        }
+        if (i == 13 || !has_value(l, from)) {
+            continue;
+        }
+        double value = l->value[from];
+        for (int k = 0; k < 3; k++) {
+            value -= step[k] ? step[k] * slope_at(l, from, k) : 0.0;
+        }
+        sum += value;
+        count++;
+    }
+    *out = count ? sum / count : 0.0;
+    return count;
+}
+
+static int in_middle(const struct lattice *l, size_t node)
+{
+    int at[3];
+    lattice_place(l, node, at);
+    for (int k = 0; k < 3; k++) {
+        if (at[k] < 2 || at[k] > l->nodes[k] - 3) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* Nodes without a value next to those with one, each once, from a list of nodes with one. */
+static size_t find_next(const struct lattice *l, const uint32_t *list, size_t count, uint8_t *noted,
+                        uint32_t *out)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < count; i++) {
+        for (int k = 0; k < 27; k++) {
+            size_t next = list[i];
+            next += (size_t)(k % 3) * l->stride[0] + (size_t)(k / 3 % 3) * l->stride[1] +
+                    (size_t)(k / 9) * l->stride[2];
+            next -= l->stride[0] + l->stride[1] + l->stride[2];
+            if (l->kind[next] == LATTICE_OUTSIDE && !noted[next] && in_middle(l, next)) {
+                noted[next] = 1;
+                out[n++] = (uint32_t)next;
+            }
+        }
+    }
+    return n;
+}
+
+static double keep_out(const struct lattice *l, double value)
+{
+    return tact_min(value, -LEAST_OUT * tact_lattice_step(l));
+}
+
+/* The nodes with a neighbour inside along an axis. */
+static void put_first(struct lattice *l, const uint32_t *list, size_t count, double *value)
+{
+    for (size_t i = 0; i < count; i++) {
+        double sum = 0.0, weight = 0.0;
+        add_lines(l, list[i], &sum, &weight);
+        value[i] = weight > 0.0 ? keep_out(l, sum / weight) : NAN;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (!isnan(value[i])) {
+            l->value[list[i]] = value[i];
+            l->kind[list[i]] = LATTICE_BEYOND;
+        }
+    }
+}
+
+static void put_layer(struct lattice *l, const uint32_t *list, size_t count, double *value)
+{
+    for (size_t i = 0; i < count; i++) {
+        value[i] = NAN;
+        if (l->kind[list[i]] == LATTICE_OUTSIDE && go_on(l, list[i], &value[i])) {
+            value[i] = keep_out(l, value[i]);
+        }
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (!isnan(value[i])) {
+            l->value[list[i]] = value[i];
+            l->kind[list[i]] = LATTICE_BEYOND;
+        }
+    }
+}
+
+int tact_lattice_extrapolate(struct lattice *l)
+{
+    uint8_t *noted = calloc(l->count, 1);
+    uint32_t *list = malloc(l->count * sizeof *list), *next = malloc(l->count * sizeof *next);
+    double *value = malloc(l->count * sizeof *value);
+    int rc = noted && list && next && value ? 0 : -ENOMEM;
+    size_t count = 0;
+    for (size_t i = 0; i < l->count && !rc; i++) {
+        if (l->cut[i] || l->kind[i] == LATTICE_SURFACE) {
+            list[count++] = (uint32_t)i;
+        }
+    }
+    for (int layer = 0; layer < LAYERS && !rc; layer++) {
+        size_t found = find_next(l, list, count, noted, next);
+        uint32_t *last = list;
+        list = next;
+        next = last;
+        count = found;
+        if (!layer) {
+            put_first(l, list, count, value);
+        }
+        put_layer(l, list, count, value);
+    }
+    free(noted);
+    free(list);
+    free(next);
+    free(value);
+    return rc;
+}

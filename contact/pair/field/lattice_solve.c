@@ -1,0 +1,242 @@
+/*
+ * The extent at the nodes inside: finite differences whose arms end on the surface (Shortley and
+ * Weller 1938), solved by successive over-relaxation. The matrix has a dominant diagonal and no
+ * positive number beside it, so that values stay between those on the surface and in the core.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "contact/pair/field/lattice_internal.h"
+#include "contact/pair/field/nearest_internal.h"
+#include "contact/vec.h"
+
+enum { MOST_SWEEPS = 4000 };
+#define SOLVED 1e-9 /* change of a value by a sweep, of the value, at which sweeps end */
+#define PI 3.14159265358979323846
+
+/* A boundary value problem on the nodes inside: lap u = u / length^2. */
+struct problem {
+    struct lattice *l;
+    double screen;       /* 1 / length^2 [1/m^2] */
+    double wall;         /* u on the surface */
+    const double *depth; /* of the nodes, of that where a core with u = 1 begins; NULL: none */
+    double relax;
+};
+
+/* Length of a node's arm, in steps, and 1 where it ends at a node that has a value of its own, else
+ * 0 and what u is where it ends. */
+static int arm_of(const struct problem *p, size_t node, size_t next, double *arm, double *end)
+{
+    const struct lattice *l = p->l;
+    *end = p->wall;
+    if (*arm < 1.0 || l->kind[next] != LATTICE_INSIDE) {
+        return 0;
+    }
+    if (p->depth && p->depth[next] >= 1.0) {
+        double d = p->depth[node];
+        *arm = tact_max((1.0 - d) / (p->depth[next] - d), 1e-6);
+        *end = 1.0;
+        return 0;
+    }
+    return 1;
+}
+
+/* Weights of the six neighbours of a node and its own. Returns what the arms add that end before.
+ */
+static double weigh(const struct problem *p, size_t node, double weight[6], double *own)
+{
+    const struct lattice *l = p->l;
+    double sum = 0.0;
+    *own = p->screen;
+    for (int k = 0; k < 3; k++) {
+        double arm[2], end[2], h2 = l->step[k] * l->step[k];
+        int open[2];
+        memcpy(arm, &l->arms[l->cut[node]].of[2 * k], sizeof arm);
+        for (int side = 0; side < 2; side++) {
+            size_t next = side ? node + l->stride[k] : node - l->stride[k];
+            open[side] = arm_of(p, node, next, &arm[side], &end[side]);
+        }
+        for (int side = 0; side < 2; side++) {
+            double w = 2.0 / (h2 * arm[side] * (arm[0] + arm[1]));
+            *own += w;
+            sum += open[side] ? 0.0 : w * end[side];
+            weight[2 * k + side] = open[side] ? w : 0.0;
+        }
+    }
+    return sum;
+}
+
+static double solve_node(const struct problem *p, size_t node)
+{
+    const struct lattice *l = p->l;
+    double weight[6], own, sum = weigh(p, node, weight, &own);
+    for (int k = 0; k < 3; k++) {
+        sum += weight[2 * k] * l->value[node - l->stride[k]] +
+               weight[2 * k + 1] * l->value[node + l->stride[k]];
+    }
+    return sum / own;
+}
+
+/* One sweep over the nodes. 1 where a value changes by more than is allowed. */
+static int sweep(const struct problem *p)
+{
+    struct lattice *l = p->l;
+    const size_t sx = l->stride[0], sy = l->stride[1], sz = l->stride[2];
+    double plain[3], own = p->screen;
+    int moves = 0;
+    for (int k = 0; k < 3; k++) {
+        plain[k] = 1.0 / (l->step[k] * l->step[k]);
+        own += 2.0 * plain[k];
+    }
+    for (int k = 0; k < 3; k++) {
+        plain[k] /= own;
+    }
+    for (size_t i = 0; i < l->inside_count; i++) {
+        size_t node = l->inside[i];
+        double *u = &l->value[node], to;
+        if (p->depth && p->depth[node] >= 1.0) {
+            continue;
+        }
+        if (l->cut[node] || p->depth) {
+            to = solve_node(p, node);
+        } else {
+            to = plain[0] * (*(u + sx) + *(u - sx)) + plain[1] * (*(u + sy) + *(u - sy)) +
+                 plain[2] * (*(u + sz) + *(u - sz));
+        }
+        double change = p->relax * (to - *u);
+        *u += change;
+        moves |= fabs(change) > SOLVED * fabs(*u);
+    }
+    return moves;
+}
+
+/* The best factor for a box of the lattice's sides (Young 1954). */
+static double best_relaxation(const struct lattice *l, double screen)
+{
+    double sum = 0.0, whole = 0.5 * screen;
+    for (int k = 0; k < 3; k++) {
+        double h2 = 1.0 / (l->step[k] * l->step[k]);
+        sum += h2 * tact_cos(PI / (l->nodes[k] - 2 * LATTICE_PAD));
+        whole += h2;
+    }
+    double radius = sum / whole;
+    return 2.0 / (1.0 + sqrt(1.0 - radius * radius));
+}
+
+/* Nodes that no arm is noted for have open neighbours: what is between the lattice's own rounding
+ * may have none, and counts as next to the surface. */
+static int close_gaps(struct lattice *l)
+{
+    size_t more = 0;
+    for (size_t i = 0; i < l->inside_count; i++) {
+        size_t node = l->inside[i];
+        int open = 1;
+        for (int k = 0; k < 3 && !l->cut[node]; k++) {
+            open = open && l->kind[node - l->stride[k]] == LATTICE_INSIDE &&
+                   l->kind[node + l->stride[k]] == LATTICE_INSIDE;
+        }
+        if (!open) {
+            l->cut[node] = UINT32_MAX;
+            more++;
+        }
+    }
+    struct lattice_arms *arms = realloc(l->arms, (l->arm_count + more + 1) * sizeof *arms);
+    if (!arms) {
+        return -ENOMEM;
+    }
+    l->arms = arms;
+    for (size_t i = 0; i < l->inside_count && more; i++) {
+        if (l->cut[l->inside[i]] == UINT32_MAX) {
+            l->cut[l->inside[i]] = (uint32_t)l->arm_count;
+            arms[l->arm_count++] = (struct lattice_arms){{1.0, 1.0, 1.0, 1.0, 1.0, 1.0}};
+        }
+    }
+    return 0;
+}
+
+static int relax(struct problem *p, struct tact_error *err)
+{
+    int sweeps = 0;
+    p->relax = best_relaxation(p->l, p->screen);
+    while (sweeps < MOST_SWEEPS && sweep(p)) {
+        sweeps++;
+    }
+    return sweeps < MOST_SWEEPS
+               ? 0
+               : tact_error_set(err, -EDOM, "the extent of the mesh is not found in %d sweeps",
+                                MOST_SWEEPS);
+}
+
+static int solve_screened(struct lattice *l, double thickness, struct tact_error *err)
+{
+    struct problem p = {.l = l, .screen = 1.0 / (thickness * thickness), .wall = 1.0};
+    for (size_t i = 0; i < l->inside_count; i++) {
+        l->value[l->inside[i]] = 1.0;
+    }
+    int rc = relax(&p, err);
+    for (size_t i = 0; i < l->inside_count; i++) {
+        double *u = &l->value[l->inside[i]];
+        *u = -thickness * tact_log(tact_min(tact_max(*u, 1e-300), 1.0));
+    }
+    return rc;
+}
+
+static void find_distances(struct lattice *l)
+{
+    for (size_t i = 0; i < l->inside_count; i++) {
+        int at[3];
+        double x[3];
+        lattice_place(l, l->inside[i], at);
+        for (int k = 0; k < 3; k++) {
+            x[k] = lattice_coordinate(l, k, at[k]);
+        }
+        l->value[l->inside[i]] = tact_mesh_distance(l->mesh, x);
+    }
+}
+
+static int solve_laplace(struct lattice *l, double thickness, struct tact_error *err)
+{
+    struct problem p = {.l = l};
+    double *depth = malloc(l->count * sizeof *depth);
+    int core = 0;
+    if (!depth) {
+        return -ENOMEM;
+    }
+    find_distances(l);
+    for (size_t i = 0; i < l->inside_count; i++) {
+        double *u = &l->value[l->inside[i]];
+        depth[l->inside[i]] = *u / thickness;
+        core |= *u >= thickness;
+        *u = tact_min(*u / thickness, 1.0);
+    }
+    p.depth = depth;
+    int rc = core ? relax(&p, err)
+                  : tact_error_set(err, -EDOM,
+                                   "no place of the mesh is %g m deep, where a laplace field has "
+                                   "its core; expected a smaller thickness, or another kind",
+                                   thickness);
+    for (size_t i = 0; i < l->inside_count; i++) {
+        l->value[l->inside[i]] *= thickness;
+    }
+    free(depth);
+    return rc;
+}
+
+int tact_lattice_solve(struct lattice *l, const struct tact_extent_recipe *recipe,
+                       struct tact_error *err)
+{
+    int rc = close_gaps(l);
+    if (rc) {
+        return rc;
+    }
+    switch (recipe->kind) {
+    case TACT_EXTENT_LAPLACE:
+        return solve_laplace(l, recipe->thickness, err);
+    case TACT_EXTENT_DISTANCE:
+        find_distances(l);
+        return 0;
+    default:
+        return solve_screened(l, recipe->thickness, err);
+    }
+}

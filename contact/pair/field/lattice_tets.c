@@ -1,0 +1,417 @@
+/*
+ * Tetrahedra of the lattice's cells. Cells are joined to blocks of 2, 4 and 8 where the extent is
+ * linear within a tolerance on the six tetrahedra about a block's diagonal (Kuhn 1960); blocks that
+ * share a face or an edge differ by a factor of two at most. A block with a finer one beside it has
+ * a vertex in its middle, and tetrahedra from there to the triangles of its faces: how a face is
+ * divided follows from its edges that are halved, so that both sides agree.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "contact/pair/field/lattice_internal.h"
+#include "contact/vec.h"
+
+enum { NONE = 255, COARSEST = 3 }; /* level of a place without a cell; blocks are 2^level cells */
+
+struct cells {
+    const struct lattice *l;
+    int count[3]; /* of finest cells along each axis */
+    size_t stride[3];
+    uint8_t *level;           /* of the block over each finest cell */
+    double tolerance, deeper; /* of the extent: by its slope [m], and by itself [1] */
+    uint32_t *vertex;         /* of each node, from 1 */
+    struct tact_extent *out;
+    size_t vertex_room, tet_room;
+    int full; /* memory ran out */
+};
+
+/* Level of the block over a finest cell. */
+static int level_at(const struct cells *c, int x, int y, int z)
+{
+    if (x < 0 || y < 0 || z < 0 || x >= c->count[0] || y >= c->count[1] || z >= c->count[2]) {
+        return NONE;
+    }
+    return c->level[(size_t)x + (size_t)y * c->stride[1] + (size_t)z * c->stride[2]];
+}
+
+static void set_level(struct cells *c, const int at[3], int size, int level)
+{
+    for (int z = at[2]; z < at[2] + size; z++) {
+        for (int y = at[1]; y < at[1] + size; y++) {
+            memset(c->level + (size_t)at[0] + (size_t)y * c->stride[1] + (size_t)z * c->stride[2],
+                   level, (size_t)size);
+        }
+    }
+}
+
+static size_t node_at(const struct lattice *l, const int at[3], int x, int y, int z)
+{
+    const int place[3] = {at[0] + x, at[1] + y, at[2] + z};
+    return lattice_node(l, place);
+}
+
+static int has_solid(const struct lattice *l, const int at[3], int size)
+{
+    for (int z = 0; z <= size; z++) {
+        for (int y = 0; y <= size; y++) {
+            size_t row = node_at(l, at, 0, y, z);
+            for (int x = 0; x <= size; x++) {
+                if (l->kind[row + (size_t)x] == LATTICE_INSIDE) {
+                    return 1;
+                }
+            }
+        }
+    }
+    return 0;
+}
+
+/* The value at a node of a block, of its corners. f: place in the block. */
+static double interpolate(const double corner[8], const int f[3], int size)
+{
+    int order[3] = {0, 1, 2}, mask = 0;
+    for (int i = 0; i < 2; i++) {
+        for (int k = 0; k < 2 - i; k++) {
+            if (f[order[k]] < f[order[k + 1]]) {
+                int first = order[k];
+                order[k] = order[k + 1];
+                order[k + 1] = first;
+            }
+        }
+    }
+    double sum = corner[0] * (size - f[order[0]]);
+    for (int i = 0; i < 3; i++) {
+        mask |= 1 << order[i];
+        sum += corner[mask] * (f[order[i]] - (i < 2 ? f[order[i + 1]] : 0));
+    }
+    return sum / size;
+}
+
+/* Whether a node outside is next to one inside along an axis, in the block. */
+static int is_next(const struct lattice *l, size_t node, const int f[3], int size)
+{
+    for (int k = 0; k < 3; k++) {
+        if ((f[k] > 0 && l->kind[node - l->stride[k]] == LATTICE_INSIDE) ||
+            (f[k] < size && l->kind[node + l->stride[k]] == LATTICE_INSIDE)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* The steepest step from node to node in a block, over the step: 1 at most. */
+static double steepest(const struct lattice *l, const int at[3], int size)
+{
+    double most = 0.0;
+    for (int z = 0; z <= size; z++) {
+        for (int y = 0; y <= size; y++) {
+            for (int x = 0; x <= size; x++) {
+                const double *v = &l->value[node_at(l, at, x, y, z)];
+                most = x < size ? tact_max(most, fabs(v[1] - v[0]) / l->step[0]) : most;
+                most = y < size ? tact_max(most, fabs(v[l->stride[1]] - v[0]) / l->step[1]) : most;
+                most = z < size ? tact_max(most, fabs(v[l->stride[2]] - v[0]) / l->step[2]) : most;
+            }
+        }
+    }
+    return tact_min(most, 1.0);
+}
+
+/* Whether a block may stay whole: all its nodes have values, and those that matter are linear. */
+static int is_linear(const struct cells *c, const int at[3], int size)
+{
+    const struct lattice *l = c->l;
+    double corner[8];
+    for (int i = 0; i < 8; i++) {
+        size_t node = node_at(l, at, i & 1 ? size : 0, i & 2 ? size : 0, i & 4 ? size : 0);
+        if (l->kind[node] == LATTICE_OUTSIDE) {
+            return 0;
+        }
+        corner[i] = l->value[node];
+    }
+    double tolerance = c->tolerance * steepest(l, at, size);
+    for (int z = 0; z <= size; z++) {
+        for (int y = 0; y <= size; y++) {
+            for (int x = 0; x <= size; x++) {
+                const int f[3] = {x, y, z};
+                size_t node = node_at(l, at, x, y, z);
+                if (l->kind[node] == LATTICE_OUTSIDE) {
+                    return 0;
+                }
+                if (l->kind[node] == LATTICE_BEYOND && !is_next(l, node, f, size)) {
+                    continue;
+                }
+                double value = l->value[node];
+                double most = tolerance + c->deeper * tact_max(value, 0.0);
+                if (!(fabs(interpolate(corner, f, size) - value) <= most)) {
+                    return 0;
+                }
+            }
+        }
+    }
+    return 1;
+}
+
+static void divide(struct cells *c, const int at[3], int level);
+
+static void place_block(struct cells *c, const int at[3], int level)
+{
+    int size = 1 << level;
+    if (!has_solid(c->l, at, size)) {
+        set_level(c, at, size, NONE);
+    } else if (!level || is_linear(c, at, size)) {
+        set_level(c, at, size, level);
+    } else {
+        divide(c, at, level);
+    }
+}
+
+static void divide(struct cells *c, const int at[3], int level)
+{
+    int half = 1 << (level - 1);
+    for (int i = 0; i < 8; i++) {
+        const int part[3] = {at[0] + (i & 1 ? half : 0), at[1] + (i & 2 ? half : 0),
+                             at[2] + (i & 4 ? half : 0)};
+        place_block(c, part, level - 1);
+    }
+}
+
+/* Divides once, whether it is linear or not. */
+static void split_block(struct cells *c, const int at[3], int level)
+{
+    int half = 1 << (level - 1);
+    for (int i = 0; i < 8; i++) {
+        const int part[3] = {at[0] + (i & 1 ? half : 0), at[1] + (i & 2 ? half : 0),
+                             at[2] + (i & 4 ? half : 0)};
+        set_level(c, part, half, has_solid(c->l, part, half) ? level - 1 : NONE);
+    }
+}
+
+/* Calls `each` with each block. */
+static int for_blocks(struct cells *c, int (*each)(struct cells *, const int *, int))
+{
+    int any = 0;
+    int at[3];
+    for (at[2] = 0; at[2] < c->count[2]; at[2]++) {
+        for (at[1] = 0; at[1] < c->count[1]; at[1]++) {
+            for (at[0] = 0; at[0] < c->count[0]; at[0]++) {
+                int level = level_at(c, at[0], at[1], at[2]);
+                int rest = level == NONE ? 0 : (1 << level) - 1;
+                if (level != NONE && !((at[0] | at[1] | at[2]) & rest)) {
+                    any |= each(c, at, level);
+                }
+            }
+        }
+    }
+    return any;
+}
+
+/* Splits those beside a block that are more than twice its size. */
+static int split_beside(struct cells *c, const int at[3], int level)
+{
+    int size = 1 << level, any = 0;
+    for (int i = 0; i < 27; i++) {
+        const int step[3] = {i % 3 - 1, i / 3 % 3 - 1, i / 9 - 1};
+        int away = abs(step[0]) + abs(step[1]) + abs(step[2]);
+        int x = at[0] + step[0] * size, y = at[1] + step[1] * size, z = at[2] + step[2] * size;
+        int other = level_at(c, x, y, z);
+        if ((away == 1 || away == 2) && other != NONE && other > level + 1) {
+            int mask = ~((1 << other) - 1);
+            const int block[3] = {x & mask, y & mask, z & mask};
+            split_block(c, block, other);
+            any = 1;
+        }
+    }
+    return any;
+}
+
+static void *grown(struct cells *c, void *old, size_t *room, size_t need, size_t each)
+{
+    if (need <= *room) {
+        return old;
+    }
+    size_t more = 2 * need + 1024;
+    void *now = realloc(old, more * each);
+    c->full |= !now;
+    *room = now ? more : *room;
+    return now ? now : old;
+}
+
+static uint32_t vertex_of(struct cells *c, size_t node)
+{
+    struct tact_extent *out = c->out;
+    if (!c->vertex[node] && !c->full) {
+        size_t room = c->vertex_room;
+        out->vertices = grown(c, out->vertices, &room, out->vertex_count + 1, 3 * sizeof(double));
+        out->extent = grown(c, out->extent, &c->vertex_room, out->vertex_count + 1, sizeof(double));
+        if (c->full) {
+            return 0;
+        }
+        int at[3];
+        lattice_place(c->l, node, at);
+        for (int k = 0; k < 3; k++) {
+            out->vertices[3 * out->vertex_count + (size_t)k] = lattice_coordinate(c->l, k, at[k]);
+        }
+        out->extent[out->vertex_count] = c->l->value[node];
+        c->vertex[node] = (uint32_t)++out->vertex_count;
+    }
+    return c->vertex[node] - 1;
+}
+
+/* A tetrahedron, unless no place in it has an extent. */
+static void add_tet(struct cells *c, size_t p, size_t q, size_t r, size_t s)
+{
+    const size_t node[4] = {p, q, r, s};
+    struct tact_extent *out = c->out;
+    double most = -INFINITY;
+    for (int k = 0; k < 4; k++) {
+        most = tact_max(most, c->l->value[node[k]]);
+    }
+    out->tets = grown(c, out->tets, &c->tet_room, out->tet_count + 1, 4 * sizeof *out->tets);
+    if (!(most > 0.0) || c->full) {
+        return;
+    }
+    uint32_t *tet = out->tets + 4 * out->tet_count++;
+    for (int k = 0; k < 4; k++) {
+        tet[k] = vertex_of(c, node[k]);
+    }
+}
+
+/* Whether a finer block touches the edge of a block: along `axis`, on the upper (1) or lower side
+ * (0) of the other two. */
+static int is_halved(const struct cells *c, const int at[3], int level, int axis, int u, int v)
+{
+    int size = 1 << level;
+    for (int i = 0; i < 8; i++) {
+        int place[3];
+        place[axis] = at[axis] + (i & 4 ? size / 2 : 0);
+        place[(axis + 1) % 3] = at[(axis + 1) % 3] + (u ? size : 0) - (i & 1);
+        place[(axis + 2) % 3] = at[(axis + 2) % 3] + (v ? size : 0) - (i >> 1 & 1);
+        if (level_at(c, place[0], place[1], place[2]) < level) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* A face of a block: its middle's node, and going round it corners and the middles of edges. */
+struct face {
+    size_t middle, corner[4], half[4]; /* half[i]: between corner i and the next */
+    int halved[4];
+    int upper[4]; /* of the corner: how many of its two coordinates are upper */
+};
+
+/* The face across `axis` on the upper or lower side. */
+static void look_at_face(const struct cells *c, const int at[3], int level, int axis, int upper,
+                         struct face *f)
+{
+    static const int round[4][2] = {{0, 0}, {1, 0}, {1, 1}, {0, 1}};
+    int size = 1 << level, u = (axis + 1) % 3, v = (axis + 2) % 3, place[3];
+    place[axis] = at[axis] + (upper ? size : 0);
+    place[u] = at[u] + size / 2;
+    place[v] = at[v] + size / 2;
+    f->middle = lattice_node(c->l, place);
+    for (int i = 0; i < 4; i++) {
+        const int *p = round[i], *q = round[(i + 1) % 4];
+        place[u] = at[u] + p[0] * size;
+        place[v] = at[v] + p[1] * size;
+        f->corner[i] = lattice_node(c->l, place);
+        place[u] = at[u] + (p[0] + q[0]) * size / 2;
+        place[v] = at[v] + (p[1] + q[1]) * size / 2;
+        f->half[i] = lattice_node(c->l, place);
+        f->upper[i] = p[0] + p[1];
+        /* edge along u: its sides are v, then axis; along v: axis, then u */
+        f->halved[i] = i % 2 ? is_halved(c, at, level, v, upper, p[0])
+                             : is_halved(c, at, level, u, p[1], upper);
+    }
+}
+
+/* Tetrahedra from a node to the triangles of a face. */
+static void add_face(struct cells *c, size_t apex, const struct face *f)
+{
+    if (!f->halved[0] && !f->halved[1] && !f->halved[2] && !f->halved[3]) {
+        add_tet(c, apex, f->corner[0], f->corner[1], f->corner[2]);
+        add_tet(c, apex, f->corner[0], f->corner[2], f->corner[3]);
+        return;
+    }
+    for (int i = 0; i < 4; i++) { /* the quarter at corner i, with the halves of its edges */
+        int before = (i + 3) % 4, next = (i + 1) % 4;
+        if (f->halved[before] && f->halved[i] && f->upper[i] == 1) {
+            add_tet(c, apex, f->half[before], f->corner[i], f->half[i]);
+            add_tet(c, apex, f->middle, f->half[before], f->half[i]);
+            continue;
+        }
+        if (f->halved[before]) {
+            add_tet(c, apex, f->middle, f->half[before], f->corner[i]);
+        }
+        add_tet(c, apex, f->middle, f->corner[i], f->halved[i] ? f->half[i] : f->corner[next]);
+    }
+}
+
+static void add_kuhn(struct cells *c, const int at[3], int size)
+{
+    static const int order[6][2] = {{0, 1}, {0, 2}, {1, 0}, {1, 2}, {2, 0}, {2, 1}};
+    const int whole[3] = {at[0] + size, at[1] + size, at[2] + size};
+    for (int i = 0; i < 6; i++) {
+        int one[3] = {at[0], at[1], at[2]}, two[3];
+        one[order[i][0]] += size;
+        memcpy(two, one, sizeof two);
+        two[order[i][1]] += size;
+        add_tet(c, lattice_node(c->l, at), lattice_node(c->l, one), lattice_node(c->l, two),
+                lattice_node(c->l, whole));
+    }
+}
+
+static int add_block(struct cells *c, const int at[3], int level)
+{
+    int size = 1 << level, any = 0;
+    struct face face[6];
+    for (int i = 0; i < 6 && level; i++) {
+        look_at_face(c, at, level, i / 2, i % 2, &face[i]);
+        any |= face[i].halved[0] | face[i].halved[1] | face[i].halved[2] | face[i].halved[3];
+    }
+    if (!any) {
+        add_kuhn(c, at, size);
+        return 0;
+    }
+    size_t apex = node_at(c->l, at, size / 2, size / 2, size / 2);
+    for (int i = 0; i < 6; i++) {
+        add_face(c, apex, &face[i]);
+    }
+    return 0;
+}
+
+static void place_all(struct cells *c)
+{
+    int at[3], size = 1 << COARSEST;
+    for (at[2] = 0; at[2] < c->count[2]; at[2] += size) {
+        for (at[1] = 0; at[1] < c->count[1]; at[1] += size) {
+            for (at[0] = 0; at[0] < c->count[0]; at[0] += size) {
+                place_block(c, at, COARSEST);
+            }
+        }
+    }
+    while (for_blocks(c, split_beside)) {
+    }
+}
+
+int tact_lattice_tets(const struct lattice *l, double tolerance, double deeper,
+                      struct tact_extent *out)
+{
+    struct cells c = {.l = l, .tolerance = tolerance, .deeper = deeper, .out = out};
+    size_t count = 1;
+    for (int k = 0; k < 3; k++) {
+        c.count[k] = l->nodes[k] - 1;
+        c.stride[k] = count;
+        count *= (size_t)c.count[k];
+    }
+    c.level = malloc(count);
+    c.vertex = calloc(l->count, sizeof *c.vertex);
+    if (c.level && c.vertex) {
+        place_all(&c);
+        for_blocks(&c, add_block);
+    }
+    int rc = !c.level || !c.vertex || c.full ? -ENOMEM : out->tet_count ? 0 : -EDOM;
+    free(c.level);
+    free(c.vertex);
+    return rc;
+}

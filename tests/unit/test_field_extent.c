@@ -1,0 +1,291 @@
+/*
+ * The extent of closed meshes: against exact solutions of its equation, and its zero set against
+ * the mesh.
+ */
+#include <errno.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include "contact/pair/field/extent.h"
+#include "support/data.h"
+#include "support/field_bodies.h"
+#include "support/random.h"
+
+#define R 0.03
+#define T 0.006
+#define SLOPE 1e6 /* [Pa/m] */
+
+static struct tact_extent *extent_of(const struct tact_mesh *mesh, enum tact_extent_kind kind,
+                                     double thickness, double cell)
+{
+    const struct tact_extent_recipe recipe = {kind, thickness, cell};
+    struct tact_extent *extent;
+    struct tact_error err = {.line = 0};
+    if (tact_extent_of_mesh(mesh, &recipe, &extent, &err)) {
+        fail_msg("%s", err.text);
+    }
+    return extent;
+}
+
+static struct tact_pressure_field *field_from(const struct tact_extent *e)
+{
+    struct tact_pressure_field *field;
+    struct tact_error err = {.line = 0};
+    double *pressure = malloc(e->vertex_count * sizeof *pressure);
+    assert_non_null(pressure);
+    for (size_t i = 0; i < e->vertex_count; i++) {
+        pressure[i] = SLOPE * e->extent[i];
+    }
+    if (tact_field_tets(e->vertices, e->vertex_count, e->tets, e->tet_count, pressure, &field,
+                        &err)) {
+        fail_msg("%s", err.text);
+    }
+    free(pressure);
+    return field;
+}
+
+static struct tact_pressure_field *
+field_of(const struct tact_mesh *mesh, enum tact_extent_kind kind, double thickness, double cell)
+{
+    struct tact_extent *extent = extent_of(mesh, kind, thickness, cell);
+    struct tact_pressure_field *field = field_from(extent);
+    tact_extent_free(extent);
+    return field;
+}
+
+static struct tact_mesh *sphere(void)
+{
+    struct tact_mesh *mesh;
+    assert_int_equal(tact_mesh_capsule(R, 0.0, 10000, &mesh), 0);
+    return mesh;
+}
+
+/* A mesh turned and moved as a pose says. */
+static struct tact_mesh *turned(const struct tact_mesh *mesh, const struct tact_pose *pose)
+{
+    struct tact_mesh *out;
+    double *x = malloc(3 * mesh->vertex_count * sizeof *x);
+    assert_non_null(x);
+    for (size_t i = 0; i < mesh->vertex_count; i++) {
+        tact_pose_point(x + 3 * i, pose, mesh->vertices + 3 * i);
+    }
+    assert_int_equal(
+        tact_mesh_create(x, mesh->vertex_count, mesh->triangles, mesh->triangle_count, &out, NULL),
+        0);
+    free(x);
+    return out;
+}
+
+/* w = R sinh(r / T) / (r sinh(R / T)); a shell of Laplace's equation; the distance. */
+static double exact_extent(enum tact_extent_kind kind, double r)
+{
+    switch (kind) {
+    case TACT_EXTENT_LAPLACE:
+        return r < R - T ? T : T * (1.0 / r - 1.0 / R) / (1.0 / (R - T) - 1.0 / R);
+    case TACT_EXTENT_DISTANCE:
+        return R - r;
+    default:
+        return T * log(r * sinh(R / T) / (R * sinh(r / T)));
+    }
+}
+
+static void sphere_is_exact(void **state)
+{
+    (void)state;
+    static const double most[3] = {5e-5, 5e-5, 5e-5}; /* [m] */
+    struct tact_mesh *mesh = sphere();
+    for (int kind = 0; kind < 3; kind++) {
+        struct tact_extent *extent = extent_of(mesh, kind, T, R / 16.0);
+        double worst = 0.0;
+        for (size_t i = 0; i < extent->vertex_count; i++) {
+            double r = tact_v3_norm(extent->vertices + 3 * i);
+            if (r > 1e-4 && r < R - 1e-4) {
+                worst = tact_max(worst, fabs(extent->extent[i] - exact_extent(kind, r)));
+            }
+        }
+        printf("%s: %zu tetrahedra, nodes within %.1e m\n", tact_extent_kind_names[kind],
+               extent->tet_count, worst);
+        assert_true(worst < most[kind]);
+        tact_extent_free(extent);
+    }
+    tact_mesh_free(mesh);
+}
+
+/* The force of a ball that is 3 mm deep in a rigid flat, however the lattice lies: by exact
+ * integration 6.279405e-7 m^3 times the slope. */
+static void force_of_a_ball(void **state)
+{
+    (void)state;
+    const double exact = 6.279405e-7 * SLOPE, cell[2] = {0.0, R / 48.0};
+    struct tact_pressure_field *flat = field_plane(INFINITY);
+    struct tact_mesh *mesh = sphere();
+    double last = 0.04;
+    for (int i = 0; i < 2; i++) {
+        struct tact_pressure_field *ball = field_of(mesh, TACT_EXTENT_SCREENED, T, cell[i]);
+        struct tact_pose at = pose_of(0.0, 0.0, R - 0.003, 0.0, 0.0, 0.0),
+                         floor = {{0.0, 0.0, 0.0}, {1.0, 0.0, 0.0, 0.0}};
+        double sum = 0.0, square = 0.0;
+        struct tact_field_contact c;
+        for (int n = 0; n < 100; n++) {
+            random_turn(at.quat_wxyz);
+            assert_int_equal(field_touch(ball, &at, flat, &floor, &c), 1);
+            sum += c.wrench[2] / 100.0;
+            square += c.wrench[2] * c.wrench[2] / 100.0;
+        }
+        double scatter = sqrt(square - sum * sum) / sum, off = fabs(sum / exact - 1.0);
+        printf("ball of %zu tetrahedra: force %.2f %% off, scatter %.2f %%, %zu polygons\n",
+               tact_field_cells(ball), 100.0 * off, 100.0 * scatter, c.polygons);
+        assert_true(scatter < 0.01 && off < last);
+        last = 0.7 * off;
+        tact_field_free(ball);
+    }
+    tact_field_free(flat);
+    tact_mesh_free(mesh);
+}
+
+/* A plate of half thickness t: T ln(cosh(t / T) / cosh((t - d) / T)) at depth d in its middle. */
+static void plates(void **state)
+{
+    (void)state;
+    const double thickness = 5e-3, width[4] = {1e-3, 5e-3, 25e-3, 25e-3};
+    for (int i = 0; i < 4; i++) {
+        struct tact_mesh *aligned, *mesh, *punch;
+        struct tact_pose at =
+            i == 3 ? pose_of(0.0, 0.0, 0.0, 0.4, 0.3, 0.2) : pose_of(0.0, 0.0, 0.0, 0.0, 0.0, 0.0);
+        struct tact_pose identity = pose_of(0.0, 0.0, 0.0, 0.0, 0.0, 0.0);
+        struct tact_pressure_field *hard = field_rigid_box(0.005, 0.005, 0.02, &punch);
+        const double half[3] = {0.03, 0.03, 0.5 * width[i]};
+        double worst = 0.0;
+        assert_int_equal(tact_mesh_box(half, &aligned), 0);
+        mesh = turned(aligned, &at);
+        struct tact_pressure_field *plate = field_of(mesh, TACT_EXTENT_SCREENED, thickness, 0.0);
+        for (double share = 0.08; share < 0.48; share += 0.1) {
+            double d = share * width[i], t = 0.5 * width[i];
+            const double up[3] = {0.0, 0.0, t - d + 0.02};
+            struct tact_field_contact c;
+            struct tact_pose above = at;
+            tact_pose_point(above.position, &at, up);
+            assert_int_equal(field_touch(hard, &above, plate, &identity, &c), 1);
+            double exact =
+                1e-4 * SLOPE * thickness * log(cosh(t / thickness) / cosh((t - d) / thickness));
+            worst = tact_max(worst, fabs(tact_v3_norm(c.wrench) / exact - 1.0));
+        }
+        printf("plate of %g thicknesses%s: %zu tetrahedra, force within %.1f %%\n",
+               width[i] / thickness, i == 3 ? ", turned" : "", tact_field_cells(plate),
+               100.0 * worst);
+        assert_true(worst < 0.05);
+        tact_field_free(plate);
+        tact_field_free(hard);
+        tact_mesh_free(punch);
+        tact_mesh_free(mesh);
+        tact_mesh_free(aligned);
+    }
+}
+
+/* Off by at most 0.25 % of the size rms, at thicknesses of 0.02 to 0.2 of it. */
+static void real_mesh(void **state)
+{
+    (void)state;
+    struct tact_mesh *mesh = data_mesh("spot.obj", 0.1);
+    if (!mesh) {
+        skip();
+    }
+    double size = mesh->nodes[0].upper[1] - mesh->nodes[0].lower[1];
+    for (int i = 0; i < 2; i++) {
+        struct tact_field_quality q;
+        struct tact_pressure_field *field =
+            field_of(mesh, TACT_EXTENT_SCREENED, size * (i ? 0.2 : 0.02), 0.0);
+        tact_field_measure(field, SLOPE, mesh, &q);
+        printf("spot: %zu tetrahedra, volume %.4f of its own, slope %.3f +- %.3f, zero set off by "
+               "%.3f %% of its size rms, %.2f %% at worst\n",
+               tact_field_cells(field), q.volume / mesh->volume, q.slope, q.slope_spread,
+               100.0 * q.rms / size, 100.0 * q.worst / size);
+        assert_true(q.rms < 0.0025 * size && q.worst < 0.02 * size);
+        assert_true(fabs(q.volume / mesh->volume - 1.0) < 0.005);
+        tact_field_free(field);
+    }
+    tact_mesh_free(mesh);
+}
+
+/* A box on the lattice is met exactly: its faces, and its volume. */
+static void box_is_met(void **state)
+{
+    (void)state;
+    const double half[3] = {0.02, 0.03, 0.01};
+    struct tact_mesh *mesh;
+    struct tact_field_quality q;
+    assert_int_equal(tact_mesh_box(half, &mesh), 0);
+    struct tact_pressure_field *field = field_of(mesh, TACT_EXTENT_DISTANCE, T, 0.0);
+    tact_field_measure(field, SLOPE, mesh, &q);
+    printf("box: %zu tetrahedra, volume %.1e of exact, deepest %.1e m of exact\n",
+           tact_field_cells(field), q.volume / mesh->volume - 1.0, q.deepest - 0.01);
+    assert_true(fabs(q.volume / mesh->volume - 1.0) < 1e-2);
+    assert_true(fabs(q.deepest - 0.01) < 1e-12);
+    tact_field_free(field);
+    tact_mesh_free(mesh);
+}
+
+static void same_bits(void **state)
+{
+    (void)state;
+    struct tact_mesh *mesh = sphere();
+    struct tact_extent *a = extent_of(mesh, TACT_EXTENT_SCREENED, T, R / 8.0);
+    struct tact_extent *b = extent_of(mesh, TACT_EXTENT_SCREENED, T, R / 8.0);
+    assert_int_equal(a->vertex_count, b->vertex_count);
+    assert_int_equal(a->tet_count, b->tet_count);
+    assert_memory_equal(a->vertices, b->vertices, 3 * a->vertex_count * sizeof(double));
+    assert_memory_equal(a->extent, b->extent, a->vertex_count * sizeof(double));
+    assert_memory_equal(a->tets, b->tets, 4 * a->tet_count * sizeof(uint32_t));
+    tact_extent_free(a);
+    tact_extent_free(b);
+    tact_mesh_free(mesh);
+}
+
+static void expect(const struct tact_mesh *mesh, enum tact_extent_kind kind, double thickness,
+                   double cell, int code, const char *words)
+{
+    const struct tact_extent_recipe recipe = {kind, thickness, cell};
+    struct tact_error err = {.line = 0};
+    struct tact_extent *extent;
+    assert_int_equal(tact_extent_of_mesh(mesh, &recipe, &extent, &err), code);
+    printf("%s\n", err.text);
+    assert_null(extent);
+    assert_non_null(strstr(err.text, words));
+}
+
+static void refused(void **state)
+{
+    (void)state;
+    const double half[3] = {0.03, 0.03, 0.5e-3};
+    struct tact_pose at = pose_of(0.0, 0.0, 0.0, 0.4, 0.3, 0.2);
+    struct tact_mesh *ball = sphere(), *plate, *mesh;
+    assert_int_equal(tact_mesh_box(half, &plate), 0);
+    mesh = turned(plate, &at);
+    expect(ball, TACT_EXTENT_SCREENED, 0.0, 0.0, -EINVAL, "no field");
+    expect(ball, TACT_EXTENT_SCREENED, NAN, 0.0, -EINVAL, "no field");
+    expect(ball, TACT_EXTENT_SCREENED, T, -1.0, -EINVAL, "no field");
+    expect(ball, TACT_EXTENT_SCREENED, 1e-3, 3e-3, -EDOM, "expected a field cell of at most 0.002");
+    expect(ball, TACT_EXTENT_SCREENED, 1e-4, 0.0, -EDOM, "thickness over");
+    expect(ball, TACT_EXTENT_LAPLACE, 2.0 * R, 0.0, -EDOM, "deep");
+    expect(mesh, TACT_EXTENT_SCREENED, T, 1e-3, -EDOM, "0.001 m thin at");
+    tact_mesh_free(mesh);
+    tact_mesh_free(plate);
+    tact_mesh_free(ball);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sphere_is_exact), cmocka_unit_test(force_of_a_ball),
+        cmocka_unit_test(plates),          cmocka_unit_test(real_mesh),
+        cmocka_unit_test(box_is_met),      cmocka_unit_test(same_bits),
+        cmocka_unit_test(refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
