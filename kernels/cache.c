@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "rt/cache.h"
 
 static struct {
     char path[PATH_MAX]; /* folder of this process only; "": none */
@@ -28,45 +29,6 @@ __attribute__((destructor)) static void remove_private_cache(void)
     if (private_cache.path[0] && private_cache.owner == getpid()) {
         nftw(private_cache.path, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
     }
-}
-
-/* Whether the folder belongs to this user and nobody else can write to it. */
-static int is_private(const char *path)
-{
-    struct stat st;
-    return !lstat(path, &st) && S_ISDIR(st.st_mode) && st.st_uid == geteuid() &&
-           !(st.st_mode & (S_IWGRP | S_IWOTH)) && !eaccess(path, W_OK | X_OK);
-}
-
-/* Sets path to base/name and creates the folder if absent. Returns whether it is private. */
-static int use_folder(const char *base, const char *name, char *path, size_t size)
-{
-    int n = snprintf(path, size, "%s%s%s", base, name[0] ? "/" : "", name);
-    if (base[0] != '/' || n < 0 || (size_t)n >= size) {
-        return 0;
-    }
-    mkdir(path, 0700);
-    return is_private(path);
-}
-
-static int use_home_cache(char *path, size_t size)
-{
-    char caches[PATH_MAX];
-    const char *home = secure_getenv("HOME");
-    return home && home[0] && use_folder(home, ".cache", caches, sizeof caches) &&
-           use_folder(caches, "tact", path, size);
-}
-
-/* The first folder of systemd's list. */
-static int use_service_cache(char *path, size_t size)
-{
-    const char *list = secure_getenv("CACHE_DIRECTORY");
-    char first[PATH_MAX];
-    if (!list) {
-        return 0;
-    }
-    snprintf(first, sizeof first, "%.*s", (int)strcspn(list, ":"), list);
-    return use_folder(first, "", path, size);
 }
 
 static int make_private_cache(char *path, size_t size)
@@ -90,10 +52,5 @@ static int make_private_cache(char *path, size_t size)
 
 int tact_cl_cache(char *path, size_t size)
 {
-    const char *caches = secure_getenv("XDG_CACHE_HOME");
-    if ((caches && caches[0] && use_folder(caches, "tact", path, size)) ||
-        use_service_cache(path, size) || use_home_cache(path, size)) {
-        return 0;
-    }
-    return make_private_cache(path, size);
+    return tact_cache_folder(path, size) ? make_private_cache(path, size) : 0;
 }

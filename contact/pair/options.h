@@ -7,6 +7,7 @@
 
 #include "../api.h"
 #include "../moments/patch.h"
+#include "field/extent.h"
 
 TACT_BEGIN_DECLS
 
@@ -16,10 +17,14 @@ struct tact_contact_model;
  *  (tact_contact_model.prepare). */
 struct tact_material {
     double modulus; /**< E* [Pa]; 0: rigid */
-    struct {
-        double modulus;   /**< E [Pa]; 0: rigid */
-        double thickness; /**< T [m] of the layer that yields: pressure is E / T times depth */
-    } field;              /**< of pair/field/ */
+    struct tact_field_material {
+        double modulus;             /**< E [Pa]; 0: rigid */
+        double thickness;           /**< T [m] of the layer that yields: pressure is E / T times the
+                                         depth, or the extent of a mesh (field/extent.h) */
+        double cell;                /**< of a mesh's extent [m]; 0: by default */
+        enum tact_extent_kind kind; /**< AUTO, or of the extent of the mesh that a shape has */
+        const struct tact_extent_store *store; /**< where extents are stored; NULL: nowhere */
+    } field;                                   /**< of pair/field/ */
 };
 
 /** What happens where two materials touch. */

@@ -10,7 +10,8 @@ enum { MOST_MATERIALS = 4096 };
 static int is_field(const struct tact_material *of)
 {
     double modulus = of->field.modulus, slope = modulus / of->field.thickness;
-    return modulus == 0.0 || (modulus > 0.0 && slope > 0.0 && isfinite(slope));
+    return modulus == 0.0 || (modulus > 0.0 && slope > 0.0 && isfinite(slope) &&
+                              of->field.cell >= 0.0 && isfinite(of->field.cell));
 }
 
 int tact_world_set_material(struct tact_world *world, int material, const struct tact_material *of)
@@ -123,8 +124,8 @@ static int prepare_pair(struct tact_world *world, const struct tact_contact_mode
     of = of ? of : add_model(world, model);
     int rc = of ? 0 : -ENOMEM;
     for (int i = 0; i < 2 && !rc; i++) {
+        *shape = pair[i]; /* a model's messages may ask for it */
         rc = prepare_shape(world, of, pair[i], err);
-        *shape = pair[i];
     }
     return rc;
 }

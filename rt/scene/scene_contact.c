@@ -76,7 +76,7 @@ static int check_field_pair(const struct tact_scene_check *check, const struct t
 static int check_field(const struct tact_scene_check *check, const char *path,
                        const struct tact_scene_field *field)
 {
-    char owner[TACT_SCENE_PATH];
+    char owner[TACT_SCENE_PATH], key[TACT_SCENE_PATH];
     tact_scene_key_of(owner, path, "field");
     if (!tact_scene_has(check, "%s", owner)) {
         return 0;
@@ -86,7 +86,10 @@ static int check_field(const struct tact_scene_check *check, const char *path,
     if (!rc && !isfinite(field->modulus / field->thickness)) {
         rc = tact_scene_bad(check, owner, "modulus over thickness is out of range");
     }
-    return rc;
+    rc = rc ? rc : tact_scene_need_not_negative(check, owner, "cell", field->cell, "m");
+    return rc || !field->kind ? rc
+                              : tact_scene_need_word(check, tact_scene_key_of(key, owner, "kind"),
+                                                     field->kind, tact_extent_kind_names);
 }
 
 static int check_pair(const struct tact_scene_check *check, const struct tact_scene *scene,

@@ -224,13 +224,26 @@ static const struct tact_contact_model *find_model(const char *name)
     return tact_contact_model_named(strcmp(name, "patch") ? name : "volume"); /* its old name */
 }
 
+/* NULL: the first. */
+static enum tact_extent_kind extent_kind(const char *name)
+{
+    int kind = 0;
+    while (name && strcmp(tact_extent_kind_names[kind], name) != 0) {
+        kind++;
+    }
+    return (enum tact_extent_kind)kind;
+}
+
 static int add_laws(struct tact_session *s)
 {
     const struct tact_scene *scene = s->scene;
+    tact_session_use_extents(s);
     for (uint32_t i = 0; i < scene->materials_count; i++) {
         const struct tact_scene_material *m = &scene->materials[i];
         const struct tact_material material = {.modulus = m->modulus,
-                                               .field = {m->field.modulus, m->field.thickness}};
+                                               .field = {m->field.modulus, m->field.thickness,
+                                                         m->field.cell, extent_kind(m->field.kind),
+                                                         &s->extents}};
         int rc = tact_world_set_material(s->world, (int)i, &material);
         if (rc) {
             return rc;
@@ -309,20 +322,25 @@ static int check_models(const struct tact_session *s, struct tact_error *err)
                           tact_session_owner_name(s, a), tact_session_owner_name(s, b));
 }
 
-/* What contact models derive from the shapes, before the first tick. */
-static int prepare_shapes(struct tact_session *s, struct tact_error *err)
+void tact_session_where(const struct tact_session *s, int shape, struct tact_error *err)
 {
-    struct tact_error why = {.line = 0};
-    int shape, rc = tact_world_prepare(s->world, &shape, &why);
-    if (!rc) {
-        return 0;
-    }
     struct tact_owner owner = tact_world_owner(s->world, shape);
     int hand = owner.kind == TACT_OWNER_HAND;
     int body = owner.kind == TACT_OWNER_BODY ? (int)(s->bodies[owner.index].def - s->scene->bodies)
                                              : owner.index - 1;
     at_key(s, err, hand ? "hands" : "bodies", hand ? owner.index : body, "");
-    return tact_error_set(err, rc, "a shape of %s: %s", tact_session_owner_name(s, shape),
+}
+
+/* What contact models derive from the shapes, before the first tick. */
+static int prepare_shapes(struct tact_session *s, struct tact_error *err)
+{
+    struct tact_error why = {.line = 0};
+    int rc = tact_world_prepare(s->world, &s->preparing, &why);
+    if (!rc) {
+        return 0;
+    }
+    tact_session_where(s, s->preparing, err);
+    return tact_error_set(err, rc, "a shape of %s: %s", tact_session_owner_name(s, s->preparing),
                           why.text[0] ? why.text : strerror(-rc));
 }
 

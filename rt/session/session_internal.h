@@ -161,6 +161,8 @@ struct tact_session {
     uint64_t ticks;
 
     struct tact_world *world;
+    struct tact_extent_store extents; /* of soft meshes */
+    int preparing;                    /* shape whose model data are being made */
     struct session_body *bodies;
     struct session_hand *hands;
     struct session_constraint *constraints;
@@ -281,6 +283,12 @@ const struct session_pair *tact_session_known(const struct tact_session *s, int 
 struct session_pair **tact_session_sorted_pairs(struct tact_session *s);
 /* Name of what a shape belongs to: body, "hand.link", or the fixed body it came from. */
 const char *tact_session_owner_name(const struct tact_session *s, int shape);
+
+/* Sets the place in the scene of a shape's body or hand. build.c */
+void tact_session_where(const struct tact_session *s, int shape, struct tact_error *err);
+
+/* Sets s->extents. extents.c */
+void tact_session_use_extents(struct tact_session *s);
 /* "a/b", and "a/b#2" for the second pair between the two. Real-time safe. */
 void tact_session_name_pair(struct tact_session *s, int pair, char out[SESSION_NAME]);
 /* Its number among the pairs of its name, from 1. Real-time safe. */

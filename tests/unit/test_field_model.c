@@ -193,7 +193,7 @@ static double limit_error(const double *boxes, int count, double *arm)
     scene_open(&s, NULL);
     shape = scene_boxes(&s, boxes, count);
     up.position[2] = 0.01 - 1e-5;
-    assert_int_equal(tact_field_of_shape(&shape, INFINITY, &punch, NULL), 0);
+    assert_int_equal(field_of_shape(&shape, INFINITY, &punch, NULL), 0);
     assert_int_equal(tact_field_halfspace(1e8, &plane), 0);
     assert_int_equal(tact_field_find(punch, &up, plane, &at, scratch, &of), 1);
     struct tact_pair_query q = {.law = &law, .options = &o};

@@ -15,7 +15,7 @@
 #define DEEPER 0.02    /* and of the extent at most */
 #define MOST_NODES 4e6 /* of a lattice; of one that is refined unasked a quarter */
 
-const char *const tact_extent_kind_names[] = {"screened", "laplace", "distance", NULL};
+const char *const tact_extent_kind_names[] = {"auto", "screened", "laplace", "distance", NULL};
 
 static double longest_side(const struct tact_mesh *mesh)
 {

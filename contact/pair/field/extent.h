@@ -17,12 +17,12 @@
 #include "../../api.h"
 #include "../../error.h"
 #include "../../mesh/mesh.h"
-#include "field.h"
 
 TACT_BEGIN_DECLS
 
 /** How an extent follows from a surface; T is the thickness, d the distance from the surface. */
 enum tact_extent_kind {
+    TACT_EXTENT_AUTO,     /**< of a mesh SCREENED; of other shapes their own field (field.h) */
     TACT_EXTENT_SCREENED, /**< -T ln w with w - T^2 lap w = 0, w = 1 on the surface: smooth inside.
                                T tanh-like on a slab of half thickness t: slope tanh(t / T) */
     TACT_EXTENT_LAPLACE,  /**< T u with lap u = 0, 0 on the surface and 1 deeper than T (the paper's
@@ -41,6 +41,17 @@ struct tact_extent_recipe {
                       thickness, if that is less, and finer where the solid is thinner */
 };
 
+/** How well a field stands for a mesh. */
+struct tact_field_quality {
+    double volume;       /**< of what has a pressure over 0 [m^3] */
+    double deepest;      /**< largest pressure over slope [m] */
+    double slope;        /**< mean gradient on the surface by area, over slope [1] */
+    double slope_spread; /**< its standard deviation [1] */
+    double rms;      /**< distance of the mesh from where the pressure is 0, over its area [m] */
+    double worst;    /**< largest such distance of vertices and middles of triangles [m] */
+    double place[3]; /**< where that is [m], mesh frame */
+};
+
 /** An extent, linear on tetrahedra. */
 struct tact_extent {
     size_t vertex_count; /**< number of vertices */
@@ -49,6 +60,7 @@ struct tact_extent {
     size_t tet_count;    /**< number of tetrahedra */
     uint32_t *tets;      /**< [4 tet_count] indices of vertices; they meet face to face */
     double cell;         /**< longest edge of the finest cells [m] */
+    struct tact_field_quality quality; /**< of a field with this extent; all 0 until measured */
 };
 
 /**
@@ -67,21 +79,36 @@ TACT_API int tact_extent_of_mesh(const struct tact_mesh *mesh,
 /** Frees an extent; NULL is allowed. */
 TACT_API void tact_extent_free(struct tact_extent *extent);
 
-/** How well a field stands for a mesh. */
-struct tact_field_quality {
-    double volume;       /**< of what has a pressure over 0 [m^3] */
-    double deepest;      /**< largest pressure over slope [m] */
-    double slope;        /**< mean gradient on the surface by area, over slope [1] */
-    double slope_spread; /**< its standard deviation [1] */
-    double rms;      /**< distance of the mesh from where the pressure is 0, over its area [m] */
-    double worst;    /**< largest such distance of vertices and middles of triangles [m] */
-    double place[3]; /**< where that is [m], mesh frame */
-};
+struct tact_pressure_field;
 
 /** Measures a field of tetrahedra beside a mesh; all 0 of another. slope: modulus over thickness
  *  [Pa/m]. */
 TACT_API void tact_field_measure(const struct tact_pressure_field *field, double slope,
                                  const struct tact_mesh *mesh, struct tact_field_quality *out);
+
+/**
+ * Where extents are stored from one run to the next. A stored extent is compared with its mesh and
+ * recipe, and by a checksum, before it is used; it is then equal to a computed one bit for bit.
+ */
+struct tact_extent_store {
+    void *user; /**< passed to each function */
+    /** Returns 0 and what was saved under a name, to be freed by free(); else a negative errno. */
+    int (*load)(void *user, const char *name, void **data, size_t *size);
+    /** Saves under a name of up to 40 letters, digits and hyphens; a failure costs time only. */
+    void (*save)(void *user, const char *name, const void *data, size_t size);
+    /** Is passed what a person should know of a mesh whose field is used. */
+    void (*warn)(void *user, const char *text);
+};
+
+/** The extent of a mesh that the store has. 1: *out is to be freed with tact_extent_free(); 0:
+ * there is none, or another one, or a damaged one. */
+TACT_API int tact_extent_load(const struct tact_extent_store *store, const struct tact_mesh *mesh,
+                              const struct tact_extent_recipe *recipe, struct tact_extent **out);
+
+/** Saves the extent of a mesh. */
+TACT_API void tact_extent_save(const struct tact_extent_store *store, const struct tact_mesh *mesh,
+                               const struct tact_extent_recipe *recipe,
+                               const struct tact_extent *extent);
 
 TACT_END_DECLS
 

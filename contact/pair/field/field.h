@@ -23,6 +23,8 @@
 
 TACT_BEGIN_DECLS
 
+struct tact_field_material; /* pair/options.h */
+
 /** A solid with its pressure: tetrahedra, a rigid surface, or a half-space. Read-only once made. */
 struct tact_pressure_field;
 
@@ -50,18 +52,20 @@ TACT_API int tact_field_rigid(const struct tact_mesh *mesh, struct tact_pressure
 TACT_API int tact_field_halfspace(double gradient, struct tact_pressure_field **out);
 
 /**
- * The field of a shape, tessellated. slope: modulus over thickness [Pa/m], by which the pressure
- * rises with depth; INFINITY: rigid, of any kind. By kind, with the distance d inside the surface:
- * half-space, box: slope d. Sphere, capsule, cylinder: slope d of a polyhedron of about 2000
- * triangles, of the volume that the solid has. Ellipsoid and convex: linear along each ray from the
- * centre, from 0 on the surface to slope times the least distance of the surface; exact there, and
- * softer where the surface is farther away.
- * @retval -ENOTSUP  a soft mesh or torus; err says so
+ * The field of a shape, tessellated, with the slope s = modulus / thickness of its material [Pa/m];
+ * modulus 0: rigid, of any kind. By kind, with the distance d inside the surface: half-space, box:
+ * s d. Sphere, capsule, cylinder: s d of a polyhedron of about 2000 triangles, of the volume that
+ * the solid has. Ellipsoid and convex: linear along each ray from the centre, from 0 on the surface
+ * to s times the least distance of the surface; exact there, and softer where the surface is
+ * farther away. Mesh and torus, and all but half-spaces of a material whose kind is not AUTO: s
+ * times the extent of the mesh, which is stored in the material's store or found there.
  * @retval -EINVAL   a convex solid whose tetrahedra are flat
+ * @retval -EDOM     a mesh without an extent, see tact_extent_of_mesh(); err says why
  * @retval -ENOMEM
  * Not real-time safe.
  */
-TACT_API int tact_field_of_shape(const struct tact_shape *shape, double slope,
+TACT_API int tact_field_of_shape(const struct tact_shape *shape,
+                                 const struct tact_field_material *material,
                                  struct tact_pressure_field **out, struct tact_error *err);
 
 /** Frees a field; NULL is allowed. Not real-time safe. */

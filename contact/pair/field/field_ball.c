@@ -98,7 +98,8 @@ static int see_as_balls(const struct tact_pair_query *q, int swapped, struct bal
                                         swapped ? q->data_a : q->data_b};
     const double up[3] = {0.0, 0.0, 1.0};
     b->plane = shape[1]->kind == TACT_SHAPE_HALFSPACE;
-    if (shape[0]->kind != TACT_SHAPE_SPHERE || (!b->plane && shape[1]->kind != TACT_SHAPE_SPHERE)) {
+    if (shape[0]->kind != TACT_SHAPE_SPHERE || (!b->plane && shape[1]->kind != TACT_SHAPE_SPHERE) ||
+        !data[0]->own || (!b->plane && !data[1]->own)) {
         return 0;
     }
     for (int i = 0; i < 2; i++) {

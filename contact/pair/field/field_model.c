@@ -28,8 +28,9 @@ static int prepare(const struct tact_contact_model *model, const struct tact_sha
     if (!d) {
         return -ENOMEM;
     }
-    int rc = tact_field_of_shape(shape, slope, &d->field, err);
+    int rc = tact_field_of_shape(shape, &material->field, &d->field, err);
     d->slope = slope;
+    d->own = material->field.kind == TACT_EXTENT_AUTO;
     if (!rc && soft) {
         d->scratch = tact_field_scratch_create(TACT_FIELD_POLYGONS);
         d->points = malloc(sizeof *d->points);

@@ -20,6 +20,7 @@ struct field_points {
 struct field_data {
     struct tact_pressure_field *field;
     double slope;                       /* of the pressure with depth [Pa/m]; INFINITY: rigid */
+    int own;                            /* 1: the shape's own field, 0: its mesh's */
     struct tact_field_scratch *scratch; /* of one that is soft: working memory of the world's
                                            thread, which holds nothing from query to query */
     struct field_points *points;        /* likewise */

@@ -8,7 +8,9 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "contact/number.h"
 #include "contact/pair/field/field_internal.h"
+#include "contact/pair/options.h"
 
 /* Triangles of a sphere, which has none of its own. */
 enum { BALL_TRIANGLES = 2000 };
@@ -155,30 +157,89 @@ static int make(struct maker *m, double slope, struct tact_pressure_field **out,
                            err);
 }
 
-int tact_field_of_shape(const struct tact_shape *shape, double slope,
+/* The pressure of an extent. */
+static int of_extent(const struct tact_extent *extent, double slope,
+                     struct tact_pressure_field **out, struct tact_error *err)
+{
+    double *pressure = malloc(extent->vertex_count * sizeof *pressure);
+    if (!pressure) {
+        return -ENOMEM;
+    }
+    for (size_t i = 0; i < extent->vertex_count; i++) {
+        pressure[i] = slope * extent->extent[i];
+    }
+    int rc = tact_field_tets(extent->vertices, extent->vertex_count, extent->tets,
+                             extent->tet_count, pressure, out, err);
+    free(pressure);
+    return rc;
+}
+
+/* Where the surface is farther from the zero of the pressure than half the layer, the layer is not
+ * what its thickness says. */
+static void warn_of(const struct tact_mesh *mesh, const struct tact_field_material *material,
+                    const struct tact_field_quality *q)
+{
+    char text[256];
+    if (material->store && material->store->warn && q->worst > 0.5 * material->thickness) {
+        tact_number_print(
+            text, sizeof text,
+            "the pressure field of its mesh of %zu triangles is %.3g m off the surface "
+            "at (%.4g, %.4g, %.4g), more than half the thickness of %.3g m; a smaller "
+            "field cell brings it nearer",
+            mesh->triangle_count, q->worst, q->place[0], q->place[1], q->place[2],
+            material->thickness);
+        material->store->warn(material->store->user, text);
+    }
+}
+
+/* The field of a mesh by its extent: a stored one, else one that is computed and then stored. */
+static int of_mesh(const struct tact_mesh *mesh, const struct tact_field_material *material,
+                   struct tact_pressure_field **out, struct tact_error *err)
+{
+    const struct tact_extent_recipe recipe = {material->kind, material->thickness, material->cell};
+    double slope = material->modulus / material->thickness;
+    struct tact_extent *extent;
+    int stored = tact_extent_load(material->store, mesh, &recipe, &extent);
+    int rc = stored ? of_extent(extent, slope, out, NULL) : -ENOENT;
+    if (rc && rc != -ENOMEM) {
+        tact_extent_free(stored ? extent : NULL);
+        stored = 0;
+        rc = tact_extent_of_mesh(mesh, &recipe, &extent, err);
+        rc = rc ? rc : of_extent(extent, slope, out, err);
+    }
+    if (!rc && !stored) {
+        tact_field_measure(*out, slope, mesh, &extent->quality);
+        tact_extent_save(material->store, mesh, &recipe, extent);
+    }
+    if (!rc) {
+        warn_of(mesh, material, &extent->quality);
+    }
+    tact_extent_free(extent);
+    return rc;
+}
+
+int tact_field_of_shape(const struct tact_shape *shape, const struct tact_field_material *material,
                         struct tact_pressure_field **out, struct tact_error *err)
 {
     struct maker m = {.shape = shape, .mesh = shape->mesh};
     struct tact_mesh *ball = NULL;
-    int rc = 0;
+    int rc = 0, soft = material->modulus > 0.0;
+    double slope = soft ? material->modulus / material->thickness : INFINITY;
     *out = NULL;
     if (shape->kind == TACT_SHAPE_HALFSPACE) {
         return tact_field_halfspace(slope, out);
-    }
-    int bent = shape->kind == TACT_SHAPE_MESH || shape->kind == TACT_SHAPE_TORUS;
-    if (bent && !isinf(slope)) {
-        return tact_error_set(
-            err, -ENOTSUP,
-            "a %s has no pressure field; expected a material without \"field\", or "
-            "type convex",
-            tact_shape_type(shape->kind)->name);
     }
     if (!m.mesh) {
         rc = tact_mesh_capsule(shape->size[0], 0.0, BALL_TRIANGLES, &ball);
         m.mesh = ball;
     }
-    if (!rc) {
-        rc = isinf(slope) ? tact_field_rigid(m.mesh, out) : make(&m, slope, out, err);
+    int bent = shape->kind == TACT_SHAPE_MESH || shape->kind == TACT_SHAPE_TORUS;
+    if (!rc && !soft) {
+        rc = tact_field_rigid(m.mesh, out);
+    } else if (!rc && (bent || material->kind != TACT_EXTENT_AUTO)) {
+        rc = of_mesh(m.mesh, material, out, err);
+    } else if (!rc) {
+        rc = make(&m, slope, out, err);
     }
     free(m.vertices);
     free(m.pressure);

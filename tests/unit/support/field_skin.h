@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "contact/pair/field/field_internal.h"
+#include "contact/pair/options.h"
 
 /* Triangles about a solid that holds the origin; with room for what is added. */
 struct skin {
@@ -161,6 +162,15 @@ static inline struct tact_pressure_field *field_box(double x, double y, double z
     struct tact_pressure_field *field = field_of_skin(&s, pressure);
     skin_free(&s);
     return field;
+}
+
+/* The field of a shape by its slope; INFINITY: rigid. */
+static inline int field_of_shape(const struct tact_shape *shape, double slope,
+                                 struct tact_pressure_field **out, struct tact_error *err)
+{
+    const struct tact_field_material material = {.modulus = isinf(slope) ? 0.0 : slope,
+                                                 .thickness = 1.0};
+    return tact_field_of_shape(shape, &material, out, err);
 }
 
 #endif

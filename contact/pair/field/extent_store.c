@@ -1,0 +1,165 @@
+/*
+ * Extents as bytes, to be stored from one run to the next: magic and numbers, the recipe and the
+ * mesh that it is of, and the extent, then a checksum. In the machine's own order of bytes, which
+ * the magic number shows.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+#include "contact/pair/field/extent.h"
+
+#define MAGIC 0x3145544e45545854u /* in other orders of bytes another number */
+
+/* What stands first; all of the input that the extent depends on follows it. */
+struct head {
+    uint64_t magic, mesh_vertices, mesh_triangles, kind;
+    double thickness, wanted_cell;
+    uint64_t vertices, tets;
+    double cell;
+    struct tact_field_quality quality;
+};
+
+static size_t mesh_bytes(const struct tact_mesh *mesh)
+{
+    return 3 * mesh->vertex_count * sizeof(double) + 3 * mesh->triangle_count * sizeof(uint32_t);
+}
+
+/* Room for counts of what is read cannot overflow: both are under 2^32. */
+static size_t extent_bytes(uint64_t vertices, uint64_t tets)
+{
+    return (size_t)(4 * vertices * sizeof(double) + 4 * tets * sizeof(uint32_t));
+}
+
+static struct head head_of(const struct tact_mesh *mesh, const struct tact_extent_recipe *recipe)
+{
+    struct head head;
+    memset(&head, 0, sizeof head);
+    head.magic = MAGIC;
+    head.mesh_vertices = mesh->vertex_count;
+    head.mesh_triangles = mesh->triangle_count;
+    head.kind = recipe->kind == TACT_EXTENT_AUTO ? TACT_EXTENT_SCREENED : recipe->kind;
+    head.thickness = recipe->thickness;
+    head.wanted_cell = recipe->cell;
+    return head;
+}
+
+/* A name by the input's hash. */
+static int name_of(const struct tact_mesh *mesh, const struct head *head, char name[40])
+{
+    XXH3_state_t *state = XXH3_createState();
+    if (!state) {
+        return 0;
+    }
+    XXH3_128bits_reset(state);
+    XXH3_128bits_update(state, head, offsetof(struct head, vertices));
+    XXH3_128bits_update(state, mesh->vertices, 3 * mesh->vertex_count * sizeof(double));
+    XXH3_128bits_update(state, mesh->triangles, 3 * mesh->triangle_count * sizeof(uint32_t));
+    XXH128_hash_t hash = XXH3_128bits_digest(state);
+    XXH3_freeState(state);
+    snprintf(name, 40, "field-%016llx%016llx", (unsigned long long)hash.high64,
+             (unsigned long long)hash.low64);
+    return 1;
+}
+
+static uint8_t *put(uint8_t *at, const void *from, size_t size)
+{
+    memcpy(at, from, size);
+    return at + size;
+}
+
+void tact_extent_save(const struct tact_extent_store *store, const struct tact_mesh *mesh,
+                      const struct tact_extent_recipe *recipe, const struct tact_extent *extent)
+{
+    struct head head = head_of(mesh, recipe);
+    char name[40];
+    if (!store || !store->save || !name_of(mesh, &head, name)) {
+        return;
+    }
+    head.vertices = extent->vertex_count;
+    head.tets = extent->tet_count;
+    head.cell = extent->cell;
+    head.quality = extent->quality;
+    size_t size = sizeof head + mesh_bytes(mesh) + extent_bytes(head.vertices, head.tets);
+    uint8_t *data = malloc(size + sizeof(uint64_t));
+    if (!data) {
+        return;
+    }
+    uint8_t *at = put(data, &head, sizeof head);
+    at = put(at, mesh->vertices, 3 * mesh->vertex_count * sizeof(double));
+    at = put(at, mesh->triangles, 3 * mesh->triangle_count * sizeof(uint32_t));
+    at = put(at, extent->vertices, 3 * extent->vertex_count * sizeof(double));
+    at = put(at, extent->extent, extent->vertex_count * sizeof(double));
+    at = put(at, extent->tets, 4 * extent->tet_count * sizeof(uint32_t));
+    uint64_t sum = XXH3_64bits(data, size);
+    put(at, &sum, sizeof sum);
+    store->save(store->user, name, data, size + sizeof sum);
+    free(data);
+}
+
+/* Whether bytes are the extent of this mesh and recipe, whole. */
+static int is_this(const uint8_t *data, size_t size, const struct tact_mesh *mesh,
+                   const struct head *want, struct head *head)
+{
+    const size_t input = offsetof(struct head, vertices), vertices = 3 * mesh->vertex_count;
+    uint64_t sum;
+    if (size < sizeof *head + mesh_bytes(mesh) + sizeof sum) {
+        return 0;
+    }
+    memcpy(head, data, sizeof *head);
+    if (memcmp(head, want, input) != 0 || head->vertices >= UINT32_MAX ||
+        head->tets >= UINT32_MAX ||
+        size != sizeof *head + mesh_bytes(mesh) + extent_bytes(head->vertices, head->tets) +
+                    sizeof sum) {
+        return 0;
+    }
+    memcpy(&sum, data + size - sizeof sum, sizeof sum);
+    const uint8_t *of_mesh = data + sizeof *head;
+    return sum == XXH3_64bits(data, size - sizeof sum) &&
+           !memcmp(of_mesh, mesh->vertices, vertices * sizeof(double)) &&
+           !memcmp(of_mesh + vertices * sizeof(double), mesh->triangles,
+                   3 * mesh->triangle_count * sizeof(uint32_t));
+}
+
+static void *take(const uint8_t **at, size_t size)
+{
+    void *out = malloc(size + 1);
+    if (out) {
+        memcpy(out, *at, size);
+    }
+    *at += size;
+    return out;
+}
+
+int tact_extent_load(const struct tact_extent_store *store, const struct tact_mesh *mesh,
+                     const struct tact_extent_recipe *recipe, struct tact_extent **out)
+{
+    struct head want = head_of(mesh, recipe), head;
+    char name[40];
+    void *data = NULL;
+    size_t size;
+    *out = NULL;
+    if (!store || !store->load || !name_of(mesh, &want, name) ||
+        store->load(store->user, name, &data, &size)) {
+        return 0;
+    }
+    struct tact_extent *extent =
+        is_this(data, size, mesh, &want, &head) ? calloc(1, sizeof *extent) : NULL;
+    if (extent) {
+        const uint8_t *at = (const uint8_t *)data + sizeof head + mesh_bytes(mesh);
+        extent->vertex_count = (size_t)head.vertices;
+        extent->tet_count = (size_t)head.tets;
+        extent->cell = head.cell;
+        extent->quality = head.quality;
+        extent->vertices = take(&at, 3 * extent->vertex_count * sizeof(double));
+        extent->extent = take(&at, extent->vertex_count * sizeof(double));
+        extent->tets = take(&at, 4 * extent->tet_count * sizeof(uint32_t));
+    }
+    free(data);
+    if (extent && (!extent->vertices || !extent->extent || !extent->tets)) {
+        tact_extent_free(extent);
+        return 0;
+    }
+    *out = extent;
+    return extent != NULL;
+}

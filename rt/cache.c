@@ -1,0 +1,113 @@
+#include "rt/cache.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "rt/file.h"
+
+/* Whether the folder belongs to this user and nobody else can write to it. */
+static int is_private(const char *path)
+{
+    struct stat st;
+    return !lstat(path, &st) && S_ISDIR(st.st_mode) && st.st_uid == geteuid() &&
+           !(st.st_mode & (S_IWGRP | S_IWOTH)) && !eaccess(path, W_OK | X_OK);
+}
+
+/* Sets path to base/name and creates the folder if absent. Returns whether it is private. */
+static int use_folder(const char *base, const char *name, char *path, size_t size)
+{
+    int n = snprintf(path, size, "%s%s%s", base, name[0] ? "/" : "", name);
+    if (base[0] != '/' || n < 0 || (size_t)n >= size) {
+        return 0;
+    }
+    mkdir(path, 0700);
+    return is_private(path);
+}
+
+static int use_home_cache(char *path, size_t size)
+{
+    char caches[PATH_MAX];
+    const char *home = secure_getenv("HOME");
+    return home && home[0] && use_folder(home, ".cache", caches, sizeof caches) &&
+           use_folder(caches, "tact", path, size);
+}
+
+/* The first folder of systemd's list. */
+static int use_service_cache(char *path, size_t size)
+{
+    const char *list = secure_getenv("CACHE_DIRECTORY");
+    char first[PATH_MAX];
+    if (!list) {
+        return 0;
+    }
+    snprintf(first, sizeof first, "%.*s", (int)strcspn(list, ":"), list);
+    return use_folder(first, "", path, size);
+}
+
+int tact_cache_folder(char *path, size_t size)
+{
+    const char *caches = secure_getenv("XDG_CACHE_HOME");
+    return (caches && caches[0] && use_folder(caches, "tact", path, size)) ||
+                   use_service_cache(path, size) || use_home_cache(path, size)
+               ? 0
+               : -ENOENT;
+}
+
+static int cache_path(const char *name, const char *end, char *path, size_t size)
+{
+    char folder[PATH_MAX];
+    int rc = tact_cache_folder(folder, sizeof folder);
+    int n = rc ? 0 : snprintf(path, size, "%s/%s%s", folder, name, end);
+    return rc ? rc : n < 0 || (size_t)n >= size ? -ENAMETOOLONG : 0;
+}
+
+int tact_cache_read(const char *name, uint64_t limit, char **data, uint64_t *size)
+{
+    char path[PATH_MAX];
+    struct stat st;
+    int rc = cache_path(name, "", path, sizeof path);
+    if (!rc && (lstat(path, &st) || !S_ISREG(st.st_mode) || st.st_uid != geteuid())) {
+        rc = -ENOENT;
+    }
+    return rc ? rc : tact_file_read(path, limit, data, size);
+}
+
+static int write_all(int fd, const char *data, uint64_t size)
+{
+    while (size) {
+        ssize_t put = write(fd, data, size);
+        if (put < 0 && errno != EINTR) {
+            return -errno;
+        }
+        data += put > 0 ? put : 0;
+        size -= put > 0 ? (uint64_t)put : 0;
+    }
+    return 0;
+}
+
+int tact_cache_write(const char *name, const void *data, uint64_t size)
+{
+    char path[PATH_MAX], part[PATH_MAX];
+    int rc = cache_path(name, "", path, sizeof path);
+    rc = rc ? rc : cache_path(name, ".XXXXXX", part, sizeof part);
+    int fd = rc ? -1 : mkostemp(part, O_CLOEXEC); /* of mode 0600 */
+    if (fd < 0) {
+        return rc ? rc : -errno;
+    }
+    rc = write_all(fd, data, size);
+    if (close(fd) && !rc) {
+        rc = -errno;
+    }
+    if (!rc && rename(part, path)) {
+        rc = -errno;
+    }
+    if (rc) {
+        unlink(part);
+    }
+    return rc;
+}

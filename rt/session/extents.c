@@ -1,0 +1,60 @@
+/* Extents of meshes, stored in tact's cache folder, and what a person should know of them. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "rt/cache.h"
+#include "rt/session/facts.h"
+#include "rt/session/session_internal.h"
+
+#define MOST_BYTES (1u << 30) /* of an extent */
+
+/* Stored ones are of these results only. */
+static void name_file(const char *name, char *out, size_t size)
+{
+    snprintf(out, size, "%s-%d", name, TACT_RESULTS_VERSION);
+}
+
+static int load(void *user, const char *name, void **data, size_t *size)
+{
+    char file[80], *bytes;
+    uint64_t count;
+    (void)user;
+    name_file(name, file, sizeof file);
+    int rc = tact_cache_read(file, MOST_BYTES, &bytes, &count);
+    if (!rc) {
+        *data = bytes;
+        *size = (size_t)count;
+    }
+    return rc;
+}
+
+static void save(void *user, const char *name, const void *data, size_t size)
+{
+    const struct tact_session *s = user;
+    char file[80];
+    name_file(name, file, sizeof file);
+    int rc = tact_cache_write(file, data, size);
+    if (rc) {
+        tact_message(s->options.messages, TACT_MESSAGE_INFO,
+                     "the pressure field of %s is not stored, and computed again next time: %s",
+                     tact_session_owner_name(s, s->preparing),
+                     rc == -ENOENT ? "no cache folder is this user's alone" : strerror(-rc));
+    }
+}
+
+static void warn(void *user, const char *text)
+{
+    const struct tact_session *s = user;
+    struct tact_error at = {.line = 0};
+    char all[1024];
+    tact_session_where(s, s->preparing, &at);
+    tact_error_set(&at, 0, "a shape of %s: %s", tact_session_owner_name(s, s->preparing), text);
+    tact_error_format(&at, all, sizeof all);
+    tact_message(s->options.messages, TACT_MESSAGE_WARNING, "%s", all);
+}
+
+void tact_session_use_extents(struct tact_session *s)
+{
+    s->extents = (struct tact_extent_store){.user = s, .load = load, .save = save, .warn = warn};
+}

@@ -1,0 +1,220 @@
+/*
+ * Scenes with soft meshes, and what is stored of them: what is stored and what is computed are
+ * equal bit for bit, what is damaged or absent costs time only.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <cmocka.h>
+#include "contact/counts.h"
+#include "rt/cache.h"
+#include "rt/session/replay.h"
+#include "support/run_scene.h"
+
+static char folder[] = "/tmp/tact-extent-XXXXXX";
+
+/* A soft mesh and a soft torus on a rigid floor, a rigid ball on a soft bumpy cube. */
+static const char scene[] =
+    "name: soft_meshes\nduration: 0.1\n"
+    "materials:\n"
+    "  - {name: rubber, field: {modulus: 2e5, thickness: 0.006, cell: 0.003}}\n"
+    "  - {name: foam, field: {modulus: 1e5, thickness: 0.01, cell: 0.003, kind: distance}}\n"
+    "  - {name: steel}\n"
+    "pairs:\n"
+    "  - {materials: [rubber, steel], friction: 0.6, model: field}\n"
+    "  - {materials: [foam, steel], friction: 0.6, model: field}\n"
+    "  - {materials: [rubber, rubber], friction: 0.6, model: field}\n"
+    "  - {materials: [rubber, foam], friction: 0.6, model: field}\n"
+    "  - {materials: [foam, foam], friction: 0.6, model: field}\n"
+    "  - {materials: [steel, steel], friction: 0.6}\n"
+    "bodies:\n"
+    "  - {name: floor, fixed: true, shapes: [{type: halfspace, material: steel}]}\n"
+    "  - {name: gear, mass: 0.1, position: [0, 0, 0.0105], angular_velocity: [0, 0, 9],\n"
+    "     shapes: [{type: mesh, material: rubber,\n"
+    "       generate: {kind: gear, radius: 0.03, height: 0.02, count: 8, triangles: 400}}]}\n"
+    "  - {name: ring, mass: 0.1, position: [0.1, 0, 0.0105],\n"
+    "     shapes: [{type: torus, radius: 0.02, tube: 0.01, material: foam}]}\n"
+    "  - {name: ball, mass: 0.1, position: [0.2, 0, 0.0205],\n"
+    "     shapes: [{type: sphere, radius: 0.02, material: foam}]}\n";
+
+/* Bits of all that a run of the scene ended with, and what it said. */
+static char said[4096];
+
+static void hear(void *user, enum tact_message_level level, const char *text)
+{
+    (void)user;
+    (void)level;
+    size_t used = strlen(said);
+    snprintf(said + used, sizeof said - used, "%s\n", text);
+}
+
+static void record(const char *text, const char *name, char *path, size_t size)
+{
+    struct tact_session_options options = {.clock = TACT_LOOP_FREE, .messages = {.fn = hear}};
+    struct tact_session_report report;
+    snprintf(path, size, "%s/%s.mcap", folder, name);
+    options.record = path;
+    said[0] = '\0';
+    run_text(text, &options, &report);
+    assert_true(report.counts[TACT_COUNT_POLYGONS] > 10 * report.loop.ticks);
+    assert_true(report.counts[TACT_COUNT_UNSOLVED] == 0);
+    assert_true(report.counts[TACT_COUNT_CROWDED] == 0);
+}
+
+static void replays(const char *path)
+{
+    struct tact_replay_options how = tact_replay_options_default();
+    struct tact_replay_report replayed;
+    struct tact_error err = {.line = 0};
+    assert_int_equal(tact_replay_run_with(path, &how, &replayed, &err), 0);
+    assert_true(replayed.differing == 0 && replayed.ticks == 100);
+}
+
+/* The stored files: their number, and the path of the last. */
+static int stored(char *path, size_t size)
+{
+    char cache[256];
+    struct dirent *entry;
+    int count = 0;
+    snprintf(cache, sizeof cache, "%s/cache/tact", folder);
+    DIR *dir = opendir(cache);
+    while (dir && (entry = readdir(dir))) {
+        if (!strncmp(entry->d_name, "field-", 6)) {
+            struct stat st;
+            snprintf(path, size, "%s/%s", cache, entry->d_name);
+            assert_int_equal(stat(path, &st), 0);
+            assert_int_equal(st.st_mode & 07777, 0600);
+            count++;
+        }
+    }
+    closedir(dir);
+    return count;
+}
+
+/* A file that is stored anew is another one. */
+static ino_t number_of(const char *path)
+{
+    struct stat st;
+    assert_int_equal(stat(path, &st), 0);
+    return st.st_ino;
+}
+
+static void change_byte(const char *path, long at)
+{
+    FILE *file = fopen(path, "r+");
+    assert_non_null(file);
+    assert_int_equal(fseek(file, at, at < 0 ? SEEK_END : SEEK_SET), 0);
+    int was = fgetc(file);
+    assert_int_equal(fseek(file, -1, SEEK_CUR), 0);
+    fputc(was ^ 4, file);
+    fclose(file);
+}
+
+static void stored_equals_computed(void **state)
+{
+    (void)state;
+    char cache[256], log[256], file[512];
+    struct stat st;
+    snprintf(cache, sizeof cache, "%s/cache", folder);
+    assert_int_equal(mkdir(cache, 0700), 0);
+    setenv("XDG_CACHE_HOME", cache, 1);
+    record(scene, "computed", log, sizeof log);
+    assert_int_equal(stored(file, sizeof file), 3);
+    assert_int_equal(stat(file, &st), 0);
+    printf("%lld bytes stored of the last; said: %s", (long long)st.st_size, said);
+    ino_t first = number_of(file);
+    replays(log);
+    assert_true(number_of(file) == first); /* of stored extents */
+    for (int i = 0; i < 4; i++) {
+        static const long at[3] = {0, 300, -20};
+        if (i < 3) {
+            change_byte(file, at[i]);
+        } else {
+            assert_int_equal(truncate(file, st.st_size / 2), 0);
+        }
+        first = number_of(file);
+        replays(log);
+        assert_true(number_of(file) != first); /* of one that is computed again, and stored */
+        assert_int_equal(stored(file, sizeof file), 3);
+    }
+}
+
+/* No folder of this user's alone: the same bits, and a message. */
+static void without_a_folder(void **state)
+{
+    (void)state;
+    char log[256], cache[256], file[512];
+    snprintf(cache, sizeof cache, "%s/cache/tact", folder);
+    for (int i = 0; i < 3; i++) {
+        char home[256];
+        snprintf(home, sizeof home, "%s/none", folder);
+        setenv("HOME", home, 1);
+        if (i == 0) {
+            setenv("XDG_CACHE_HOME", "relative", 1);
+        } else if (i == 1) { /* of others too */
+            snprintf(home, sizeof home, "%s/cache", folder);
+            setenv("XDG_CACHE_HOME", home, 1);
+            assert_int_equal(chmod(cache, 0777), 0);
+        }
+        snprintf(log, sizeof log, "%s/computed.mcap", folder);
+        if (i < 2) {
+            replays(log);
+            assert_int_equal(tact_cache_folder(file, sizeof file), -ENOENT);
+            snprintf(file, sizeof file, "without%d", i);
+            record(scene, file, log, sizeof log);
+            assert_non_null(strstr(said, "is not stored"));
+        } else {
+            assert_int_equal(chmod(cache, 0700), 0);
+            replays(log);
+        }
+    }
+}
+
+/* What is too thin or too far off is refused or warned of, with its place. */
+static void thin_parts(void **state)
+{
+    (void)state;
+    struct tact_session_options options = {.clock = TACT_LOOP_FREE, .messages = {.fn = hear}};
+    struct tact_session_report report;
+    char text[4096];
+    const char *from = strstr(scene, "thickness: 0.006, cell: 0.003");
+    snprintf(text, sizeof text, "%.*sthickness: 0.0015, cell: 0.003%s", (int)(from - scene), scene,
+             from + strlen("thickness: 0.006, cell: 0.003"));
+    said[0] = '\0';
+    run_text(text, &options, &report);
+    printf("%s", said);
+    assert_non_null(strstr(said, "a shape of gear: the pressure field of its mesh"));
+    assert_non_null(strstr(said, "off the surface at ("));
+}
+
+static int make_folder(void **state)
+{
+    (void)state;
+    return mkdtemp(folder) == NULL;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    char command[256];
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    return system(command);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(stored_equals_computed),
+        cmocka_unit_test(without_a_folder),
+        cmocka_unit_test(thin_parts),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
