@@ -7,24 +7,27 @@
 
 #include "../api.h"
 #include "../moments/patch.h"
-#include "field/extent.h"
 
 TACT_BEGIN_DECLS
 
 struct tact_contact_model;
+struct tact_extent_store;
+
+/** The layer of a material that yields, for pair/field/. */
+struct tact_field_material {
+    double modulus;   /**< E [Pa]; 0: rigid */
+    double thickness; /**< T [m] of the layer: pressure is E / T times the depth, or the
+                           extent of a mesh (field/extent.h) */
+    double cell;      /**< of a mesh's extent [m]; 0: by default */
+    int kind;         /**< enum tact_extent_kind */
+    const struct tact_extent_store *store; /**< where extents are stored; NULL: nowhere */
+};
 
 /** What a material by itself says to the models that derive something from a shape made of it
  *  (tact_contact_model.prepare). */
 struct tact_material {
-    double modulus; /**< E* [Pa]; 0: rigid */
-    struct tact_field_material {
-        double modulus;             /**< E [Pa]; 0: rigid */
-        double thickness;           /**< T [m] of the layer that yields: pressure is E / T times the
-                                         depth, or the extent of a mesh (field/extent.h) */
-        double cell;                /**< of a mesh's extent [m]; 0: by default */
-        enum tact_extent_kind kind; /**< AUTO, or of the extent of the mesh that a shape has */
-        const struct tact_extent_store *store; /**< where extents are stored; NULL: nowhere */
-    } field;                                   /**< of pair/field/ */
+    double modulus;                   /**< E* [Pa]; 0: rigid */
+    struct tact_field_material field; /**< of the model field */
 };
 
 /** What happens where two materials touch. */

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include "contact/pair/field/extent.h"
 #include "contact/pair/model.h"
 #include "rt/scene/scene_internal.h"
 

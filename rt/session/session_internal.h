@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include "contact/keys.h"
+#include "contact/pair/field/extent.h"
 #include "contact/world/constraint.h"
 #include "rt/log/log_reader.h"
 #include "rt/session/session.h"

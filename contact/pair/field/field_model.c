@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "contact/pair/field/extent.h"
 #include "contact/pair/field/field_model_internal.h"
 #include "contact/pair/models_internal.h"
 

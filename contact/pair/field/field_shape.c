@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "contact/number.h"
+#include "contact/pair/field/extent.h"
 #include "contact/pair/field/field_internal.h"
 #include "contact/pair/options.h"
 
@@ -196,7 +197,8 @@ static void warn_of(const struct tact_mesh *mesh, const struct tact_field_materi
 static int of_mesh(const struct tact_mesh *mesh, const struct tact_field_material *material,
                    struct tact_pressure_field **out, struct tact_error *err)
 {
-    const struct tact_extent_recipe recipe = {material->kind, material->thickness, material->cell};
+    const struct tact_extent_recipe recipe = {(enum tact_extent_kind)material->kind,
+                                              material->thickness, material->cell};
     double slope = material->modulus / material->thickness;
     struct tact_extent *extent;
     int stored = tact_extent_load(material->store, mesh, &recipe, &extent);
