@@ -23,6 +23,7 @@ int cmd_import(int argc, char **argv);
 int cmd_diff(int argc, char **argv);
 int cmd_moments(int argc, char **argv);
 int cmd_distance(int argc, char **argv);
+int cmd_field(int argc, char **argv);
 int cmd_bench(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_devices(int argc, char **argv);

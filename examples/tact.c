@@ -29,6 +29,7 @@ static const struct {
     {"diff", cmd_diff, "find where two sessions differ, and how far"},
     {"moments", cmd_moments, "measure the overlap of two solids"},
     {"distance", cmd_distance, "measure how far two convex solids are apart, or how deep"},
+    {"field", cmd_field, "compute the pressure field of a mesh, check it and draw a section"},
     {"bench", cmd_bench, "measure the contact solver beside contact points and published numbers"},
     {"devices", cmd_devices, "list attached devices, what they can do and what opens closed ones"},
     {"calibrate", cmd_calibrate, "measure a device, and write its calibration file for a scene"},

@@ -15,6 +15,7 @@ damage      logs that are cut or have a flipped byte
 mesh_check  a cube, whole and with each fault, by tact moments --check
 moments     overlaps against exact numbers, by the host and by OpenCL
 distance    distances, depths and contact polygons of convex solids against exact numbers
+field       pressure fields of meshes against exact numbers, and a section
 doctor      checks with status, found and fix
 calibrate   what it refuses, on a machine without devices; vm_devices has the rest
 devices     what is attached, a scene for each, what opens what is closed; nothing is no error
@@ -627,6 +628,36 @@ def moments():
         assert not out and len(err) == 1 and expected in err[0], (words, out, err)
 
 
+def field(folder):
+    out, err = tact("field", "box:0.04,0.06,0.02", "--thickness", "0.005", "--kind", "distance", "--json")
+    got = json.loads(out)
+    near(got["deepest"], 0.01)
+    assert abs(got["volume"] - 1) < 0.01 and abs(got["slope"] - 1) < 0.03, got
+    assert got["zero_worst"] < 0.06 / 48, got  # a cell, at the corners
+    near(json.loads(tact("field", "box:0.04,0.06,0.02", "--thickness", "0.005", "--json")[0])["volume"], 1)
+    drawn = os.path.join(folder, "field.gp")
+    out, err = tact("field", "sphere:0.03", "--thickness", "0.006", "--kind", "screened", "--cell", "0.004",
+                    "--section", "x=0.01", "--out", drawn)
+    assert not err and "zero set" in out, (out, err)
+    with open(drawn, encoding="ascii") as stream:
+        script = stream.read()
+    assert "extent [m] at x = 0.01 m" in script, script[:200]
+    inside = [line.split() for line in script.split("$extent << EOD")[1].split("EOD")[0].splitlines() if line]
+    exact = 0.006 * math.log(0.01 * math.sinh(5) / (0.03 * math.sinh(0.01 / 0.006)))  # at r = 0.01
+    assert abs(max(float(line[2]) for line in inside) / exact - 1) < 0.05, exact
+    for words, code, expected in (
+            (("sphere:0.03", "--thickness", "0.006", "--out", drawn), 2, "exists already"),
+            (("no/such.obj", "--thickness", "0.006"), 3, "no/such.obj"),
+            (("sphere:0.03",), 2, "--thickness is expected"),
+            (("sphere:0.03", "--thickness", "-1"), 2, "--thickness -1"),
+            (("sphere:0.03", "--thickness", "0.006", "--kind", "poisson"), 2, "screened, laplace or distance"),
+            (("halfspace", "--thickness", "0.006"), 2, "no surface that ends"),
+            (("box:0.04,0.04,0.04", "--thickness", "0.006", "--section", "w"), 2, "--section w"),
+            (("sphere:0.03", "--thickness", "0.1", "--kind", "laplace"), 3, "no place of the mesh is 0.1 m deep")):
+        out, err = tact("field", *words, code=code)
+        assert not out and len(err) == 1 and expected in err[0], (words, out, err)
+
+
 def distance(folder):
     def measured(*words, code=0):
         return json.loads(tact("distance", *words, "--json", code=code)[0])
@@ -749,7 +780,7 @@ def calibrate(folder):
 def main():
     global TACT, CHANGE_LOG
     subjects = {f.__name__: f for f in (help, bad_scenes, fault, deep, report, stop, live, replay, onto, recover, damage,
-                                        mesh_check, moments, distance, doctor, devices, calibrate)}
+                                        mesh_check, moments, distance, field, doctor, devices, calibrate)}
     if len(sys.argv) != 5 or sys.argv[1] not in subjects:
         sys.exit(__doc__)
     subject, (TACT, CHANGE_LOG) = subjects[sys.argv[1]], sys.argv[2:4]

@@ -86,6 +86,10 @@ struct tact_pressure_field;
 TACT_API void tact_field_measure(const struct tact_pressure_field *field, double slope,
                                  const struct tact_mesh *mesh, struct tact_field_quality *out);
 
+/** The pressure of a field of tetrahedra at a place in its frame [Pa]; 0 outside of it, and of
+ *  another field. */
+TACT_API double tact_field_pressure(const struct tact_pressure_field *field, const double x[3]);
+
 /**
  * Where extents are stored from one run to the next. A stored extent is compared with its mesh and
  * recipe, and by a checksum, before it is used; it is then equal to a computed one bit for bit.

@@ -67,6 +67,43 @@ static double zero_distance(const struct tact_pressure_field *field, const doubl
     return sqrt(best);
 }
 
+/* A place on a face is in both cells: the pressure is the same. */
+static int is_in_cell(const struct tact_pressure_field *field, const struct field_cell *cell,
+                      const double *x)
+{
+    double slack = 1e-12 * field->size;
+    for (int c = 0; c < 4; c++) {
+        const double *plane = field->faces[cell->face[c]];
+        double at = tact_v3_dot(plane, x) - plane[3];
+        if ((cell->inside >> c & 1 ? at : -at) < -slack) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+double tact_field_pressure(const struct tact_pressure_field *field, const double x[3])
+{
+    uint32_t stack[TACT_FIELD_DEPTH + 2];
+    int top = 0;
+    stack[top] = 0;
+    top += field->kind == TACT_FIELD_TETS;
+    while (top) {
+        const struct field_node *node = &field->nodes[stack[--top]];
+        const struct field_cell *cell = &field->cells[node->first];
+        if (box_distance2(&node->all, x) > 0.0) {
+            continue;
+        }
+        if (!node->leaf) {
+            stack[top++] = node->first + 1;
+            stack[top++] = node->first;
+        } else if (is_in_cell(field, cell, x)) {
+            return tact_max(cell->base + tact_v3_dot(cell->gradient, x), 0.0);
+        }
+    }
+    return 0.0;
+}
+
 static double tet_volume(const struct tact_pressure_field *field, const struct field_cell *cell)
 {
     double e[3][3], across[3];

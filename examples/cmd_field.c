@@ -1,0 +1,278 @@
+/* tact field: the pressure field of a mesh, what it is like and what it costs. */
+#include <getopt.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include "command.h"
+#include "contact/pair/field/extent.h"
+#include "contact/pair/field/field.h"
+#include "contact/pair/options.h"
+#include "field_section.h"
+#include "output.h"
+#include "text.h"
+#include "words.h"
+
+#define EXIT_REFUSED 1
+#define EXIT_FILE 3
+
+enum { REPEATS = 20 }; /* of a query */
+
+static const char help[] =
+    "usage: tact field MESH --thickness T [OPTION]...\n\n"
+    "Computes the pressure field that `model: field` gives to a mesh (OBJ or STL), or to one of\n"
+    "  sphere:RADIUS  capsule:RADIUS,LENGTH  cylinder:RADIUS,LENGTH  box:X,Y,Z (full edges, m)\n"
+    "and measures how well it stands for it. The pressure is modulus / T times an extent [m],\n"
+    "about the depth under the surface.\n\n"
+    "  --thickness T    of the layer that yields [m]\n"
+    "  --kind KIND      auto (default), screened, laplace or distance: see SCENE.md, `field`\n"
+    "  --cell C         edge of the finest cells [m]; default: by the mesh\n"
+    "  --scale S        of the coordinates of a mesh file; 0.001 for files in mm; default 1\n"
+    "  --section PLANE  x, y or z across the section, and where [m]: z=0.01; default: through the\n"
+    "                   centroid, across z\n"
+    "  --out FILE       draws the section: lines of equal extent, and the mesh; .svg, .png, .pdf,\n"
+    "                   or .gp, the script for gnuplot; one that exists needs --force\n" OUTPUT_FORCE_HELP
+    "  --json           one JSON object on stdout: triangles, size [m], tetrahedra, seconds (of "
+    "the\n"
+    "                   processor, to compute the field), volume (of the mesh's), slope and\n"
+    "                   slope_spread (of the extent on the surface), deepest [m], zero_rms,\n"
+    "                   zero_worst [m] and zero_place (distance of the mesh from where the extent "
+    "is\n"
+    "                   0), query_us and polygons (of a query on a rigid flat, mean of six sides)\n"
+    "  --help           this text\n\n"
+    "exit codes:\n"
+    "  0  the field is within half the thickness of the surface\n"
+    "  1  it is farther away somewhere\n"
+    "  2  bad usage\n"
+    "  3  a file that cannot be read, is no closed mesh, or has no such field\n\n"
+    "example: the field of a cow of 0.2 m, and a section along it\n"
+    "  tact field spot.obj --scale 0.1 --thickness 0.01 --section x --out cow.svg\n";
+
+struct request {
+    struct tact_field_material material;
+    double scale, at;
+    int axis, json, force;
+    const char *out;
+};
+
+/* Time of this processor: others' work on it does not count [s]. */
+static double processor_time(void)
+{
+    return (double)clock() / CLOCKS_PER_SEC;
+}
+
+/* What was found. */
+struct answer {
+    const struct tact_mesh *mesh;
+    struct tact_pressure_field *field;
+    struct tact_field_quality quality;
+    double slope, size, seconds, query, polygons;
+};
+
+/* A rigid flat against each side of the bounds, as deep as a fifth of the extent. */
+static int time_queries(struct answer *a)
+{
+    struct tact_field_scratch *scratch = tact_field_scratch_create(100000);
+    struct tact_pressure_field *flat = NULL;
+    int rc = scratch ? tact_field_halfspace(INFINITY, &flat) : -1;
+    for (int side = 0; side < 6 && !rc; side++) {
+        static const double turn[3][4] = {{0.70710678118654752, 0.0, 0.70710678118654752, 0.0},
+                                          {0.70710678118654752, -0.70710678118654752, 0.0, 0.0},
+                                          {1.0, 0.0, 0.0, 0.0}};
+        const struct tact_mesh_node *bounds = &a->mesh->nodes[0];
+        struct tact_pose own = tact_pose_identity(), at = own;
+        struct tact_field_contact contact;
+        int axis = side / 2;
+        double sign = side % 2 ? -1.0 : 1.0;
+        const double flip[4] = {0.0, axis == 0 ? 0.0 : 1.0, axis == 0 ? 1.0 : 0.0, 0.0};
+        tact_quat_mul(at.quat_wxyz, turn[axis], side % 2 ? flip : own.quat_wxyz);
+        at.position[axis] = (side % 2 ? bounds->upper[axis] : bounds->lower[axis]) +
+                            sign * 0.2 * a->quality.deepest;
+        double before = processor_time();
+        for (int n = 0; n < REPEATS; n++) {
+            tact_field_touch(a->field, &own, flat, &at, scratch, &contact);
+        }
+        a->query += 1e6 * (processor_time() - before) / (6 * REPEATS);
+        a->polygons += (double)contact.polygons / 6.0;
+    }
+    tact_field_free(flat);
+    tact_field_scratch_destroy(scratch);
+    return rc;
+}
+
+static int compute(const struct request *q, const struct word_shape *of, struct answer *a,
+                   struct tact_error *err)
+{
+    double before = processor_time();
+    int rc = tact_field_of_shape(&of->shape, &q->material, &a->field, err);
+    a->seconds = processor_time() - before;
+    if (rc) {
+        return rc;
+    }
+    a->slope = q->material.modulus / q->material.thickness;
+    for (int k = 0; k < 3; k++) {
+        a->size = tact_max(a->size, a->mesh->nodes[0].upper[k] - a->mesh->nodes[0].lower[k]);
+    }
+    tact_field_measure(a->field, a->slope, a->mesh, &a->quality);
+    return time_queries(a);
+}
+
+static int print_json(const struct answer *a)
+{
+    const struct tact_field_quality *q = &a->quality;
+    return text_print_json(json_pack(
+        "{s:I, s:f, s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:[f, f, f], s:f, s:f}", "triangles",
+        (json_int_t)a->mesh->triangle_count, "size", a->size, "tetrahedra",
+        (json_int_t)tact_field_cells(a->field), "seconds", a->seconds, "volume",
+        q->volume / a->mesh->volume, "slope", q->slope, "slope_spread", q->slope_spread, "deepest",
+        q->deepest, "zero_rms", q->rms, "zero_worst", q->worst, "zero_place", q->place[0],
+        q->place[1], q->place[2], "query_us", a->query, "polygons", a->polygons));
+}
+
+static void print_table(const struct answer *a)
+{
+    const struct tact_field_quality *q = &a->quality;
+    printf("mesh      %zu triangles, %.4g m\n", a->mesh->triangle_count, a->size);
+    printf("field     %zu tetrahedra, computed in %.2f s\n", tact_field_cells(a->field),
+           a->seconds);
+    printf("volume    %.4f of the mesh's\n", q->volume / a->mesh->volume);
+    printf("slope     %.3f on the surface, +- %.3f\n", q->slope, q->slope_spread);
+    printf("deepest   %.4g m\n", q->deepest);
+    printf("zero set  %.2g m off the mesh rms (%.3f %% of its size), %.2g m at worst, at "
+           "(%.4g, %.4g, %.4g)\n",
+           q->rms, 100.0 * q->rms / a->size, q->worst, q->place[0], q->place[1], q->place[2]);
+    printf("query     %.3g us on a rigid flat, %.0f polygons, mean of six sides\n", a->query,
+           a->polygons);
+}
+
+static int answer_field(const struct request *q, const char *name, const char *word,
+                        struct word_shape *of)
+{
+    struct tact_error err = {.line = 0};
+    struct answer a = {.slope = 0.0};
+    struct tact_mesh *ball = NULL;
+    int rc = word_to_shape(word, q->scale, of, &err);
+    if (!rc && of->shape.kind == TACT_SHAPE_SPHERE) {
+        rc = tact_mesh_capsule(of->shape.size[0], 0.0, 2000, &ball);
+    }
+    a.mesh = ball ? ball : of->shape.mesh;
+    if (!rc && !a.mesh) {
+        return command_usage(name, "%s has no surface that ends; expected a mesh", word);
+    }
+    if (!rc && (rc = compute(q, of, &a, &err))) {
+        tact_error_at(&err, word, 0, 0, NULL);
+    }
+    int code = EXIT_FILE;
+    if (rc) {
+        command_error(&err);
+    } else {
+        code = q->json ? (print_json(&a) ? EXIT_USAGE : EXIT_GOOD) : (print_table(&a), EXIT_GOOD);
+        const struct section section = {a.mesh,
+                                        a.field,
+                                        a.slope,
+                                        q->axis,
+                                        isnan(q->at) ? a.mesh->centroid[q->axis] : q->at,
+                                        a.quality.deepest};
+        code = !code && q->out ? section_draw(&section, name, q->out, q->force) : code;
+        code = !code && a.quality.worst > 0.5 * q->material.thickness ? EXIT_REFUSED : code;
+    }
+    tact_field_free(a.field);
+    tact_mesh_free(ball);
+    return code;
+}
+
+/* "z" or "z=0.01". */
+static int read_plane(const char *text, struct request *q)
+{
+    const char *axis = text[0] ? strchr("xyz", text[0]) : NULL;
+    if (!axis || (text[1] && text[1] != '=')) {
+        return -1;
+    }
+    q->axis = text[0] - 'x';
+    return text[1] ? word_to_number(text + 2, &q->at) : 0;
+}
+
+static int read_kind(const char *text, int *kind)
+{
+    for (*kind = 0; tact_extent_kind_names[*kind]; (*kind)++) {
+        if (!strcmp(tact_extent_kind_names[*kind], text)) {
+            return 0;
+        }
+    }
+    return -1;
+}
+
+static int set_option(struct request *q, const char *name, int option, const char *text)
+{
+    switch (option) {
+    case 't':
+        return word_to_number(text, &q->material.thickness) || !(q->material.thickness > 0.0)
+                   ? command_usage(name, "--thickness %s: a positive number is expected", text)
+                   : 0;
+    case 'k':
+        return read_kind(text, &q->material.kind)
+                   ? command_usage(name, "--kind %s: expected auto, screened, laplace or distance",
+                                   text)
+                   : 0;
+    case 'c':
+        return word_to_number(text, &q->material.cell) || !(q->material.cell > 0.0)
+                   ? command_usage(name, "--cell %s: a positive number is expected", text)
+                   : 0;
+    case 's':
+        return word_to_number(text, &q->scale) || !(q->scale > 0.0)
+                   ? command_usage(name, "--scale %s: a positive number is expected", text)
+                   : 0;
+    case 'p':
+        return read_plane(text, q)
+                   ? command_usage(name, "--section %s: expected x, y or z, or as z=0.01", text)
+                   : 0;
+    case 'o':
+        q->out = text;
+        return 0;
+    case 'f':
+        q->force = 1;
+        return 0;
+    case 'j':
+        q->json = 1;
+        return 0;
+    default:
+        return EXIT_USAGE;
+    }
+}
+
+int cmd_field(int argc, char **argv)
+{
+    static const struct option longs[] = {{"thickness", required_argument, NULL, 't'},
+                                          {"kind", required_argument, NULL, 'k'},
+                                          {"cell", required_argument, NULL, 'c'},
+                                          {"scale", required_argument, NULL, 's'},
+                                          {"section", required_argument, NULL, 'p'},
+                                          {"out", required_argument, NULL, 'o'},
+                                          {"force", no_argument, NULL, 'f'},
+                                          {"json", no_argument, NULL, 'j'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {NULL, 0, NULL, 0}};
+    struct request q = {.scale = 1.0, .at = NAN, .axis = 2, .material = {.modulus = 1.0}};
+    struct word_shape shape = {.mesh = NULL};
+    int c, code = 0;
+    while (!code && (c = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
+        if (c == 'h') {
+            fputs(help, stdout);
+            return EXIT_GOOD;
+        }
+        code = set_option(&q, argv[0], c, optarg);
+    }
+    if (!code && argc - optind != 1) {
+        code = command_usage(argv[0], "one mesh is expected, not %d", argc - optind);
+    }
+    if (!code && !(q.material.thickness > 0.0)) {
+        code = command_usage(argv[0], "--thickness is expected: of the layer that yields [m]");
+    }
+    if (!code && q.out) {
+        code = output_allowed(argv[0], q.out, q.force, (const char *const *)&argv[optind], 1);
+    }
+    code = code ? code : answer_field(&q, argv[0], argv[optind], &shape);
+    word_shape_release(&shape);
+    return code;
+}

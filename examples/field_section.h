@@ -1,0 +1,21 @@
+/* A section through a pressure field, drawn. */
+#ifndef TACT_EXAMPLES_FIELD_SECTION_H
+#define TACT_EXAMPLES_FIELD_SECTION_H
+
+#include "contact/mesh/mesh.h"
+#include "contact/pair/field/field.h"
+
+struct section {
+    const struct tact_mesh *mesh;
+    const struct tact_pressure_field *field;
+    double slope;   /* of the pressure over the extent [Pa/m] */
+    int axis;       /* across which it cuts: 0 x, 1 y, 2 z */
+    double at;      /* where [m] */
+    double deepest; /* largest extent [m] */
+};
+
+/* Draws it into a file as drawing.h does: lines of equal extent, and the surface of the mesh.
+ * EXIT_GOOD, or another code having said why. */
+int section_draw(const struct section *s, const char *command, const char *out, int force);
+
+#endif
