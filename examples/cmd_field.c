@@ -32,7 +32,8 @@ static const char help[] =
     "  --section PLANE  x, y or z across the section, and where [m]: z=0.01; default: through the\n"
     "                   centroid, across z\n"
     "  --out FILE       draws the section: lines of equal extent, and the mesh; .svg, .png, .pdf,\n"
-    "                   or .gp, the script for gnuplot; one that exists needs --force\n" OUTPUT_FORCE_HELP
+    "                   or .gp, the script for gnuplot; one that exists needs "
+    "--force\n" OUTPUT_FORCE_HELP
     "  --json           one JSON object on stdout: triangles, size [m], tetrahedra, seconds (of "
     "the\n"
     "                   processor, to compute the field), volume (of the mesh's), slope and\n"
