@@ -76,7 +76,7 @@ static void write_extent(const struct section *s, FILE *to)
     fputs("EOD\n", to);
 }
 
-static void set_terminal(const struct drawing *d)
+static void begin_section(const struct drawing *d)
 {
     int pdf = d->terminal && !strcmp(d->terminal, "pdfcairo");
     if (d->terminal) {
@@ -94,7 +94,7 @@ int section_draw(const struct section *s, const char *command, const char *out, 
     if (code) {
         return code;
     }
-    set_terminal(&d);
+    begin_section(&d);
     write_surface(s, d.to);
     write_extent(s, d.to);
     fprintf(d.to,
