@@ -1,17 +1,21 @@
 #include "devices/registry.h"
 
 #include <string.h>
-#include "devices/comedi/comedi.h"
-#include "devices/evdev/evdev.h"
-#include "devices/scripted/operator.h"
-#include "devices/recorded/recording.h"
-#include "devices/scripted/trajectory.h"
-#include "devices/twin/twin.h"
 
-static const struct tact_device_type *const builtin[] = {
-    &tact_operator_type, &tact_trajectory_type, &tact_evdev_type,
-    &tact_comedi_type,   &tact_twin_type,       &tact_recording_type,
-};
+/* The device types of the library, in the order of the table: each is a folder beside this source
+ * and a line here. */
+#define TYPES(TYPE)                                                                                \
+    TYPE(operator)                                                                                 \
+    TYPE(trajectory)                                                                               \
+    TYPE(evdev)                                                                                    \
+    TYPE(comedi)                                                                                   \
+    TYPE(twin)                                                                                     \
+    TYPE(recording)
+
+#define DECLARED(word) extern const struct tact_device_type tact_##word##_type;
+TYPES(DECLARED)
+#define ENTRY(word) &tact_##word##_type,
+static const struct tact_device_type *const builtin[] = {TYPES(ENTRY)};
 
 const struct tact_device_type *const *tact_devices_builtin(size_t *count)
 {

@@ -5,10 +5,8 @@
 
 enum { MOST = 16 };
 
-static const struct tact_contact_model *models[MOST + 1] = {
-    &tact_model_volume, &tact_model_features, &tact_model_field,
-    &tact_model_points, &tact_model_smooth,
-};
+#define ENTRY(word) &tact_model_##word,
+static const struct tact_contact_model *models[MOST + 1] = {TACT_MODELS(ENTRY)};
 
 const struct tact_contact_model *tact_contact_model_at(int i)
 {

@@ -4,11 +4,18 @@
 
 #include "contact/pair/model.h"
 
-extern const struct tact_contact_model tact_model_volume;   /* Bouchard 2015 */
-extern const struct tact_contact_model tact_model_features; /* Yi and Drumwright 2018 */
-extern const struct tact_contact_model tact_model_field;    /* Elandt 2019 */
-extern const struct tact_contact_model tact_model_points;   /* for comparison */
-extern const struct tact_contact_model tact_model_smooth;   /* Kry and Pai 2003 */
+/* The words of the models, in the order of the table: each is a folder beside this header and a
+ * line here. */
+#define TACT_MODELS(MODEL)                                                                         \
+    MODEL(volume)   /* Bouchard 2015 */                                                            \
+    MODEL(features) /* Yi and Drumwright 2018 */                                                   \
+    MODEL(field)    /* Elandt 2019 */                                                              \
+    MODEL(points)   /* for comparison */                                                           \
+    MODEL(smooth)   /* Kry and Pai 2003 */
+
+#define TACT_MODEL_ROW(word) extern const struct tact_contact_model tact_model_##word;
+TACT_MODELS(TACT_MODEL_ROW)
+#undef TACT_MODEL_ROW
 
 /* Whether a model is of the library's table, or was compiled for its ABI. */
 int tact_contact_model_usable(const struct tact_contact_model *model);

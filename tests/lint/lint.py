@@ -15,6 +15,7 @@ plain     folders that were cleaned keep the field's words: no word of PLAIN_WOR
           and messages, no static function whose name is a bare verb, none of one name in two files of a folder
 format    clang-format has nothing to change
 """
+import fnmatch
 import os
 import re
 import shutil
@@ -186,8 +187,11 @@ def sources():
         while folder and not os.path.exists(os.path.join(folder, "CMakeLists.txt")):
             folder = os.path.dirname(folder)
         listing = os.path.join(folder, "CMakeLists.txt")
-        name = re.escape(os.path.relpath(path, folder))
-        if not re.search(rf"(?<![\w/]){name}\b", "\n".join(lines(listing))):
+        text, name = "\n".join(lines(listing)), os.path.relpath(path, folder)
+        patterns = " ".join(re.findall(r"file\(GLOB \w+ CONFIGURE_DEPENDS ([^)]*)\)", text)).split()
+        if any(name.count("/") == p.count("/") and fnmatch.fnmatch(name, p) for p in patterns):
+            continue
+        if not re.search(rf"(?<![\w/]){re.escape(name)}\b", text):
             wrong.append(f"{path}: not named in {listing}")
     return wrong
 
