@@ -287,7 +287,7 @@ static double stone_thickness(const char *file)
 
 void check_arch(void)
 {
-    enum { STONES = 11 };
+    enum { STONES = 15 };
     struct played p;
     double limit = limit_thickness(STONES), many = limit_thickness(100), moved = 0.0, fallen = 0.0;
     print_message("    least thickness of %d stones %.6f of the radius, of 100 %.6f; "
