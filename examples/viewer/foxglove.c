@@ -209,12 +209,24 @@ static void remove_client(struct server *s, struct foxglove_client *c)
     set_wants(s);
 }
 
-static int is_welcome(struct lws *wsi)
+/* The HTTP status by which a connection is refused, or 0. */
+static unsigned refusal_of(struct lws *wsi)
 {
     uint32_t every;
-    return server_has_local_host(wsi) &&
-           server_has_good_origin(wsi, server_of(wsi)->options.allowed_origin) &&
-           !read_every(wsi, &every);
+    if (!server_has_local_host(wsi) ||
+        !server_has_good_origin(wsi, server_of(wsi)->options.allowed_origin)) {
+        return HTTP_STATUS_FORBIDDEN;
+    }
+    return read_every(wsi, &every) ? HTTP_STATUS_BAD_REQUEST : 0;
+}
+
+static int answer_connection(struct lws *wsi)
+{
+    unsigned status = refusal_of(wsi);
+    if (status) {
+        lws_return_http_status(wsi, status, NULL);
+    }
+    return status ? -1 : 0;
 }
 
 int foxglove_callback(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in,
@@ -224,7 +236,7 @@ int foxglove_callback(struct lws *wsi, enum lws_callback_reasons reason, void *u
     struct foxglove_client **c = user;
     switch (reason) {
     case LWS_CALLBACK_FILTER_PROTOCOL_CONNECTION:
-        return !is_welcome(wsi);
+        return answer_connection(wsi);
     case LWS_CALLBACK_ESTABLISHED:
         return add_client(s, c, wsi);
     case LWS_CALLBACK_CLOSED:
