@@ -113,20 +113,25 @@ def ask(socket, op, **more):
     socket.send(json.dumps({"op": op, **more}))
 
 
+class Rows(dict):
+    """Rows of a log by tick; one that is asked for is by field a list of its values."""
+
+    def __init__(self, lines):
+        self.names = [name.split("[")[0] for name in next(lines)]
+        super().__init__((int(line[self.names.index("tick")]), line) for line in lines)
+
+    def __getitem__(self, tick):
+        row = {}
+        for name, value in zip(self.names, super().__getitem__(tick)):
+            row.setdefault(name, []).append(float(value))
+        return row
+
+
 def logged(tact, log, folder):
-    """Rows of the log by tick: field -> list of its values."""
     path = os.path.join(folder, "log.csv")
     subprocess.run([tact, "export", log, "--csv", path, "--force"], check=True, stdout=subprocess.DEVNULL)
-    rows = {}
     with open(path, encoding="utf-8") as file:
-        lines = csv.reader(file)
-        names = [name.split("[")[0] for name in next(lines)]
-        for line in lines:
-            row = {}
-            for name, value in zip(names, line):
-                row.setdefault(name, []).append(float(value))
-            rows[int(row["tick"][0])] = row
-    return rows
+        return Rows(csv.reader(file))
 
 
 def check_tick(message, row):
@@ -217,11 +222,12 @@ def check_log(viewer, rows, source):
     assert topic == "/scene" and wall == client.time, topic
     check_scene(client, data)
     touching = 0
-    for target in (1500, 40, 4321):
+    for target in (1500, 40, 2210):
         ask(mover, "seek", tick=target)
         frame = shown(client, mover, target)
-        check_tick(frame["/tact/tick"], rows[target])
-        touching += check_frame(frame, rows[target])
+        row = rows[target]
+        check_tick(frame["/tact/tick"], row)
+        touching += check_frame(frame, row)
         check_layouts(source, frame)
     assert touching == 4, touching
     client.close()
@@ -263,8 +269,9 @@ def check_session(tact, source, folder, command):
         assert len(ticks) > 1000 // (every or 17) and ticks == sorted(set(ticks)), (every, len(ticks))
         touching = 0
         for frame in sent:
-            check_tick(frame["/tact/tick"], rows[frame["/tact/tick"]["tick"]])
-            touching += check_frame(frame, rows[frame["/tact/tick"]["tick"]])
+            row = rows[frame["/tact/tick"]["tick"]]
+            check_tick(frame["/tact/tick"], row)
+            touching += check_frame(frame, row)
         assert touching > 0, every
         print(f"{command}, every {every}: {len(ticks)} frames from tick {ticks[0]} on, reports of loss: {missed}")
 
@@ -276,8 +283,9 @@ def check_replay(tact, log, rows):
         client.subscribe(*TOPICS)
         frames = client.frames(client.until(400))
         for frame in frames:
-            check_tick(frame["/tact/tick"], rows[frame["/tact/tick"]["tick"]])
-            check_frame(frame, rows[frame["/tact/tick"]["tick"]])
+            row = rows[frame["/tact/tick"]["tick"]]
+            check_tick(frame["/tact/tick"], row)
+            check_frame(frame, row)
         assert len(frames) > 100
         client.close()
 
@@ -430,7 +438,7 @@ def check_origin(tact, log):
 def main():
     tact, source = sys.argv[1], sys.argv[2]
     with tempfile.TemporaryDirectory() as folder:
-        log = sim(tact, source, folder, seconds=5)
+        log = sim(tact, source, folder, seconds=2.8)
         rows = logged(tact, log, folder)
         with Viewer(tact, "view", log, "--paused", "--no-browser") as viewer:
             check_log(viewer, rows, source)
