@@ -27,7 +27,8 @@ struct foxglove_client {
     uint64_t lost, reported; /* frames */
     int64_t reported_ns;
     int level; /* of the status that is due; 0: none */
-    char status[160];
+    char status[256];
+    int fault; /* 1: that of the session was sent */
     int scene_due;
     uint32_t subscribed[FOXGLOVE_TOPICS_MOST]; /* 1: topic by topic */
     uint32_t ids[FOXGLOVE_TOPICS_MOST];        /* of the subscriptions */

@@ -193,6 +193,11 @@ static int write_one(struct server *s, struct foxglove_client *c)
     if (c->greeted < 2) {
         return c->greeted++ ? write_channels(s, c) : write_server_info(s, c);
     }
+    const char *fault = atomic_load_explicit(&s->fault, memory_order_acquire);
+    if (!c->level && fault && !c->fault) {
+        c->fault = 1;
+        foxglove_set_status(c, FOXGLOVE_ERROR, "fault: %s", fault);
+    }
     if (c->level) {
         return write_status(s, c);
     }

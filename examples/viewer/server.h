@@ -70,7 +70,8 @@ void server_publish_record(struct server *server, size_t bytes);
 void server_publish_copy(struct server *server, const struct tact_record *record, size_t bytes,
                          int frame);
 
-/* A fault, said once to each page. Belongs to the caller, who keeps it. Any thread; real-time safe.
+/* A fault, sent once to each client. Belongs to the caller, who keeps it. Any thread; real-time
+ * safe.
  */
 void server_fault(struct server *server, const char *text);
 

@@ -342,6 +342,21 @@ def check_refused(viewer):
         Client(viewer, **good).close()
 
 
+def check_fault(tact, source, folder):
+    """A fault is named to a client that comes after it."""
+    with open(os.path.join(source, "examples/scenes/ruler.yaml"), encoding="utf-8") as file:
+        text = file.read()
+    scene, log = os.path.join(folder, "fault.yaml"), os.path.join(folder, "fault.mcap")
+    with open(scene, "w", encoding="utf-8") as file:
+        file.write(text.replace("name: ruler", "name: ruler\nmax_speed: 0.001", 1))
+    run = subprocess.run([tact, "sim", scene, "--record", log, "--duration", "1.2", "--quiet"], check=False,
+                         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    assert run.returncode == 1, run.returncode
+    with Viewer(tact, "view", log, "--paused", "--no-browser") as viewer:
+        answer = Client(viewer).status()
+        assert answer["level"] == 2 and answer["message"].startswith("fault: "), answer
+
+
 def check_slow(tact, source, seconds):
     """Clients that stop reading: what they are sent when they read again is new; what they missed is counted."""
     words = (tact, "sim", os.path.join(source, "examples/scenes/ruler.yaml"), "--view", "--no-browser", "--quiet",
@@ -450,6 +465,7 @@ def main():
             assert code == 0 and not err, (code, err)
         check_origin(tact, log)
         check_replay(tact, log, rows)
+        check_fault(tact, source, folder)
         check_session(tact, source, folder, "sim")
         check_session(tact, source, folder, "run")
         check_slow(tact, source, 10 if LONG else 4)
