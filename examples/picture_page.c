@@ -271,6 +271,23 @@ static void set_terminal(FILE *to, const struct picture_page *p, const char *ter
                 "unset border; unset tics; unset key\n");
 }
 
+/* Name of the scene, and whether something of it is not in view. */
+static void title(struct writer *w, const char *terminal)
+{
+    const struct picture_page *p = w->page;
+    const char *note =
+        p->image.width > 600 ? " (bodies leave the view, see --look)" : " (bodies leave)";
+    char name[TEXT_SHOWN], words[TEXT_SHOWN + 64];
+    note = p->camera->leaves ? note : "";
+    text_shorten(p->name, (int)((p->image.width - 8) / BOLD) - (int)strlen(note), name,
+                 sizeof name);
+    snprintf(words, sizeof words, "%s%s", name, note);
+    text(w, words, 4.0, 0.5 * TITLE,
+         !strcmp(terminal, "pngcairo") ? "left font 'DejaVuSans-Bold,12'"
+         : !strcmp(terminal, "svg")    ? "left font 'DejaVu Sans Bold,15'"
+                                       : "left font 'DejaVu Sans Bold,11'");
+}
+
 void picture_script(FILE *to, const struct picture_page *p, const char *terminal)
 {
     struct writer w = {to, p, 0};
@@ -278,15 +295,7 @@ void picture_script(FILE *to, const struct picture_page *p, const char *terminal
     int png = !strcmp(terminal, "pngcairo"), width = p->image.width, height = p->image.height;
     char words[TEXT_SHOWN];
     set_terminal(to, p, terminal);
-    static const char *const note = " (bodies leave the view, see --look)";
-    int letters = (int)((width - 8) / BOLD), noted = p->camera->leaves ? (int)strlen(note) : 0;
-    noted = noted + 8 < letters ? noted : 0;
-    text_shorten(p->name, letters - noted, words, sizeof words - 64);
-    strcat(words, noted ? note : "");
-    text(&w, words, 4.0, 0.5 * TITLE,
-         png                        ? "left font 'DejaVuSans-Bold,12'"
-         : !strcmp(terminal, "svg") ? "left font 'DejaVu Sans Bold,15'"
-                                    : "left font 'DejaVu Sans Bold,11'");
+    title(&w, terminal);
     for (int i = 0; i < p->options->frame_count; i++) {
         int x, y;
         picture_place(p, i, &x, &y);

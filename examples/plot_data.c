@@ -335,7 +335,7 @@ static int choose_moving(struct plot_session *s)
         body[i] = 1e-12;
     }
     rc = rc ? rc : tact_log_next(s->log, start);
-    for (memcpy(r, start, rc > 0 ? bytes : 0); rc > 0; rc = tact_log_next(s->log, r)) {
+    while (rc > 0 && (rc = tact_log_next(s->log, r)) > 0) {
         weigh_motion(v, start->values, r->values, joint, body);
     }
     s->joint_count = rc ? 0 : choose_largest(joint, joints, PLOT_JOINTS, s->joint);
