@@ -164,8 +164,8 @@ static void plates(void **state)
         assert_int_equal(tact_mesh_box(half, &aligned), 0);
         mesh = turned(aligned, &at);
         struct tact_pressure_field *plate = field_of(mesh, TACT_EXTENT_SCREENED, thickness, 0.0);
-        for (double share = 0.08; share < 0.48; share += 0.1) {
-            double d = share * width[i], t = 0.5 * width[i];
+        for (int n = 0; n < 5; n++) { /* the last in the middle, in a plane of the lattice */
+            double d = (0.1 + 0.1 * n) * width[i], t = 0.5 * width[i];
             const double up[3] = {0.0, 0.0, t - d + 0.02};
             struct tact_field_contact c;
             struct tact_pose above = at;
@@ -194,6 +194,7 @@ static void real_mesh(void **state)
     struct tact_mesh *mesh = data_mesh("spot.obj", 0.1);
     if (!mesh) {
         skip();
+        return;
     }
     double size = mesh->nodes[0].upper[1] - mesh->nodes[0].lower[1];
     for (int i = 0; i < 2; i++) {

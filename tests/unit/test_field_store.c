@@ -86,6 +86,7 @@ static int stored(char *path, size_t size)
     int count = 0;
     snprintf(cache, sizeof cache, "%s/cache/tact", folder);
     DIR *dir = opendir(cache);
+    assert_non_null(dir);
     while (dir && (entry = readdir(dir))) {
         if (!strncmp(entry->d_name, "field-", 6)) {
             struct stat st;
@@ -95,7 +96,9 @@ static int stored(char *path, size_t size)
             count++;
         }
     }
-    closedir(dir);
+    if (dir) {
+        closedir(dir);
+    }
     return count;
 }
 

@@ -287,6 +287,8 @@ static int cut_outline(const struct field_pair *pair, const struct field_cell *c
             tact_v3_copy(at[i], o->x[i]);
         }
         find_distances(o, pair->a, ca, (const double(*)[3])at);
+        int in = face_of(o, IN_FACE * pair->a->size);
+        plane->in_face = in >= 0 && ca->next[in] != TACT_FIELD_NONE;
         rc = clip_by_cell(o, ca, -1, 0);
     }
     return rc && (pair->a->kind == TACT_FIELD_PLANE || ca->rim & 16) ? clip_pressure(o, plane) : rc;
@@ -300,6 +302,7 @@ int tact_field_cut(const struct field_pair *pair, uint32_t i, uint32_t j,
     polygon->a = i;
     polygon->b = j;
     polygon->soft = !pair->b->rigid;
+    polygon->in_face = 0;
     polygon->base = ca->base;
     tact_v3_copy(polygon->slope_a, ca->gradient);
     int rc = cut_outline(pair, ca, cb, &o, polygon);

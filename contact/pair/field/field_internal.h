@@ -94,7 +94,8 @@ struct field_polygon {
     uint32_t a, b;
     int group; /* of those that face alike */
     int corners;
-    int soft;                             /* 1: neither is rigid */
+    int soft;    /* 1: neither is rigid */
+    int in_face; /* 1: a rigid triangle that lies in a face between two cells of a */
     double corner[TACT_FIELD_CORNERS][3]; /* [m], about the normal either way round */
     int16_t side[TACT_FIELD_CORNERS]; /* across which the surface goes on past the edge from each
                                         corner: of cell a 0 to 3, of cell b 4 to 7, -1 of none */

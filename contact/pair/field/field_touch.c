@@ -13,6 +13,8 @@
 #include <string.h>
 #include "contact/pair/field/field_internal.h"
 
+#define OFF_FACE 1e-11 /* shift off a face, of the size: well over rounding */
+
 struct cell_pair {
     uint32_t a, b;
 };
@@ -36,6 +38,7 @@ struct walk {
     double area, force[3];         /* of the polygons so far; the force without its size */
     double along_a[3], along_b[3]; /* direction that closed pieces face away from, frames of each */
     int closed;                    /* 1: looks for closed pieces */
+    int in_face;                   /* 1: a polygon lies in a face between two cells */
     int full;
 };
 
@@ -137,6 +140,7 @@ static void follow(struct walk *w)
         w->out->alike += rc < 0;
         if (rc > 0) {
             tact_field_integrate(p);
+            w->in_face |= p->in_face;
             w->out->count++;
             w->area += p->area;
             tact_v3_axpy(w->force, p->load, p->normal);
@@ -265,6 +269,22 @@ static void search(struct walk *w)
     search_pairs(w);
 }
 
+/* Repeats a search with b shifted. Rounding puts a rigid triangle in the plane of several faces
+ * above some of them and below others, and cells beyond an edge share only that edge with the
+ * plane, so that the walk ends there. A shift well over rounding removes the coincidence. */
+static void move_off(struct walk *w)
+{
+    static const double way[3] = {0.5377, 0.6219, 0.5694};
+    struct field_surface *out = w->out;
+    for (int k = 0; k < 3; k++) {
+        out->pair.shift[k] += OFF_FACE * out->pair.a->size * way[k];
+    }
+    out->count = out->pieces = out->alike = 0;
+    *w = (struct walk){.out = out, .scratch = w->scratch};
+    begin_query(w->scratch);
+    search(w);
+}
+
 int tact_field_find(const struct tact_pressure_field *a, const struct tact_pose *pose_a,
                     const struct tact_pressure_field *b, const struct tact_pose *pose_b,
                     struct tact_field_scratch *scratch, struct field_surface *out)
@@ -284,6 +304,9 @@ int tact_field_find(const struct tact_pressure_field *a, const struct tact_pose 
     }
     begin_query(scratch);
     search(&w);
+    if (w.in_face && !w.full) {
+        move_off(&w);
+    }
     out->tried = w.cut;
     return w.full ? -ENOSPC : w.area > 0.0;
 }

@@ -52,22 +52,23 @@ struct cast {
 static int edges_at(const struct cast *c, double v, double ends[2])
 {
     int count = 0;
+    ends[0] = INFINITY;
+    ends[1] = -INFINITY;
     for (int i = 0; i < 3; i++) {
-        int p = i, q = (i + 1) % 3;
-        if (c->vertex[p] > c->vertex[q]) {
-            p = q;
-            q = i;
+        int from = i, to = (i + 1) % 3;
+        if (c->vertex[from] > c->vertex[to]) {
+            from = to;
+            to = i;
         }
-        const double *a = c->x[p], *b = c->x[q];
-        if ((a[c->across[1]] > v) != (b[c->across[1]] > v)) {
-            double share = (v - a[c->across[1]]) / (b[c->across[1]] - a[c->across[1]]);
-            ends[count++] = a[c->across[0]] + share * (b[c->across[0]] - a[c->across[0]]);
+        const double *p = c->x[from], *q = c->x[to];
+        double pv = p[c->across[1]], qv = q[c->across[1]];
+        if ((pv > v) != (qv > v)) {
+            double at =
+                p[c->across[0]] + (v - pv) / (qv - pv) * (q[c->across[0]] - p[c->across[0]]);
+            ends[0] = tact_min(ends[0], at);
+            ends[1] = tact_max(ends[1], at);
+            count++;
         }
-    }
-    if (count && ends[0] > ends[1]) {
-        double first = ends[0];
-        ends[0] = ends[1];
-        ends[1] = first;
     }
     return count;
 }
@@ -325,7 +326,7 @@ static void triangle_normal(const struct tact_mesh *mesh, uint32_t triangle, dou
 
 /* Cosines of the angle of two faces that enclose a part, and of the line with their normals: a
  * wedge is thin at its edge, whatever the lattice. */
-#define APART -0.97
+#define APART (-0.97)
 #define ALONG 0.5
 
 /* Lines through thin parts, the thinnest first. */
@@ -354,7 +355,7 @@ static int find_part(const struct lattice *l, int axis, size_t line, uint32_t i,
     const struct lattice_lines *lines = &l->lines[axis];
     double n[2][3], from = lines->at[i], to = lines->at[i + 1];
     int u = (axis + 1) % 3, v = (axis + 2) % 3;
-    size_t per = (size_t)l->nodes[u];
+    const size_t across[2] = {line % (size_t)l->nodes[u], line / (size_t)l->nodes[u]};
     triangle_normal(l->mesh, lines->triangle[i], n[0]);
     triangle_normal(l->mesh, lines->triangle[i + 1], n[1]);
     if (-n[0][axis] < ALONG || tact_v3_dot(n[0], n[1]) > APART) {
@@ -363,8 +364,8 @@ static int find_part(const struct lattice *l, int axis, size_t line, uint32_t i,
     out->cells = -n[0][axis] * (to - from);
     out->thickness = out->cells * l->step[axis];
     out->place[axis] = lattice_coordinate(l, axis, 0.5 * (from + to));
-    out->place[u] = lattice_coordinate(l, u, (double)(line % per));
-    out->place[v] = lattice_coordinate(l, v, (double)(line / per));
+    out->place[u] = lattice_coordinate(l, u, (double)across[0]);
+    out->place[v] = lattice_coordinate(l, v, (double)across[1]);
     return 1;
 }
 
