@@ -2,12 +2,12 @@
  * Elementary functions whose results are the same bit for bit on every processor of one
  * architecture.
  *
- * The C library picks a variant of its own by the processor (with or without fused multiply-add),
- * and their results differ in the last bit; inside another program the plain names may even bind
- * to that program's functions. These are SLEEF's deterministic ones without fused multiply-add,
- * under names of our own. The largest errors measured against 113-bit references are given in units
- * in the last place [ulp]. sqrt(), fabs(), floor() and others that are exact by IEEE 754 are used
- * as they are. Real-time safe. Special values are those of C's annex F.
+ * The C library selects a variant by the processor (with or without fused multiply-add), and the
+ * results of the variants differ in the last bit; in another program the plain names may even be
+ * bound to functions of that program. These are SLEEF's deterministic functions without fused
+ * multiply-add, under names of our own. The largest errors measured against 113-bit references are
+ * given in units in the last place [ulp]. sqrt(), fabs(), floor() and others that are exact by IEEE
+ * 754 are used directly. Real-time safe. Special values are those of C's annex F.
  */
 #ifndef TACT_CONTACT_ELEMENTARY_H
 #define TACT_CONTACT_ELEMENTARY_H

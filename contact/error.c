@@ -5,7 +5,7 @@
 #include <string.h>
 #include "contact/number.h"
 
-/* Names and texts of a file may hold anything, and a message is one line. */
+/* Names and texts of a file may contain anything; a message is one line. */
 static void keep_on_one_line(char *text)
 {
     for (; *text; text++) {

@@ -1,8 +1,8 @@
 /**
- * Errors that input caused: what was wrong, and where.
+ * Errors in the input: what is wrong, and where.
  *
- * Functions return 0 or a negative errno. Those that read what a person wrote (scene, mesh, hand,
- * log) also take a struct tact_error, which may be NULL, and fill it with one message.
+ * Functions return 0 or a negative errno. Those that read a user's file (scene, mesh, hand, log)
+ * also take a struct tact_error, which may be NULL, and fill it with one message.
  */
 #ifndef TACT_CONTACT_ERROR_H
 #define TACT_CONTACT_ERROR_H
@@ -18,22 +18,22 @@ struct tact_error {
     int line;       /**< line, from 1; 0 where unknown */
     int column;     /**< column, from 1; 0 where unknown */
     char key[128];  /**< key or element, e.g. "bodies[0].mass" */
-    char text[384]; /**< what is wrong and what was expected; on one line: control characters that
-                         the input had in it are '?', here and in key */
+    char text[384]; /**< what is wrong and what was expected, on one line: control characters of the
+                       input are replaced by '?', here and in key */
 };
 
-/** Sets text (printf-like) and returns code, so that `return tact_error_set(err, -EINVAL, ...)`
- *  reads well. err may be NULL. Leaves file, line, column and key alone. Not real-time safe. */
+/** Sets text (printf-like) and returns code, so that `return tact_error_set(err, -EINVAL, ...)` is
+ * possible. err may be NULL. File, line, column and key are unchanged. Not real-time safe. */
 TACT_API int tact_error_set(struct tact_error *err, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/** Sets where the error is. Any argument may be NULL or 0, which leaves that part alone. Not
+/** Sets the place of the error. An argument that is NULL or 0 leaves that part unchanged. Not
  * real-time safe. */
 TACT_API void tact_error_at(struct tact_error *err, const char *file, int line, int column,
                             const char *key);
 
-/** Writes "file:line:column: key: text" into buf, leaving out what is unknown; always terminated.
- *  Returns the length that the whole message has. Not real-time safe. */
+/** Writes "file:line:column: key: text" into buf, without parts that are unknown; always
+ * terminated. Returns the length of the whole message. Not real-time safe. */
 TACT_API size_t tact_error_format(const struct tact_error *err, char *buf, size_t size);
 
 TACT_END_DECLS

@@ -1,7 +1,7 @@
 /**
- * Numbers by a key, both 0 or more: in a table whose size is that at its creation, by Fibonacci
- * hashing (Knuth 1973, 6.4) and the next free place. All but tact_keys_create() and
- * tact_keys_destroy() are real-time safe.
+ * A hash table from keys to numbers, both 0 or more, of fixed capacity: Fibonacci hashing (Knuth
+ * 1973, 6.4) with linear probing. All functions are real-time safe, except tact_keys_create() and
+ * tact_keys_destroy().
  */
 #ifndef TACT_CONTACT_KEYS_H
 #define TACT_CONTACT_KEYS_H
@@ -12,17 +12,17 @@
 
 /** A key and its number. */
 struct tact_key {
-    uint32_t key; /**< and 1; 0: the place is free */
+    uint32_t key; /**< key + 1; 0: the slot is free */
     int number;   /**< its number, 0 or more */
 };
 
-/** A table of keys. */
+/** A hash table. */
 struct tact_keys {
     struct tact_key *places; /**< 2^(32 - shift) */
-    int shift;               /**< 32 less the base-2 logarithm of the number of places */
+    int shift;               /**< 32 less the base-2 logarithm of the number of slots */
 };
 
-/** Room for `most` keys, of which half the places stay free. -ENOMEM. */
+/** Allocates with capacity for `most` keys, with at least half of the slots free. -ENOMEM. */
 static inline int tact_keys_create(struct tact_keys *keys, int most)
 {
     keys->shift = 31;
@@ -38,8 +38,8 @@ static inline void tact_keys_destroy(struct tact_keys *keys)
     free(keys->places);
 }
 
-/** The place of a key, or that where it would be put. */
-static inline struct tact_key *tact_keys_place(const struct tact_keys *keys, int key)
+/** The slot of a key, or the free slot where it would be inserted. */
+static inline struct tact_key *tact_keys_find_slot(const struct tact_keys *keys, int key)
 {
     uint32_t wanted = (uint32_t)key + 1, last = ((uint32_t)1 << (32 - keys->shift)) - 1;
     uint32_t at = (uint32_t)key * 2654435769U >> keys->shift;
@@ -49,26 +49,26 @@ static inline struct tact_key *tact_keys_place(const struct tact_keys *keys, int
     return &keys->places[at];
 }
 
-/** The key's number; -1 where it has none. */
+/** The number of a key; -1 where it is not in the table. */
 static inline int tact_keys_find(const struct tact_keys *keys, int key)
 {
-    const struct tact_key *place = tact_keys_place(keys, key);
+    const struct tact_key *place = tact_keys_find_slot(keys, key);
     return place->key ? place->number : -1;
 }
 
 static inline void tact_keys_add(struct tact_keys *keys, int key, int number)
 {
-    struct tact_key *place = tact_keys_place(keys, key);
+    struct tact_key *place = tact_keys_find_slot(keys, key);
     place->key = (uint32_t)key + 1;
     place->number = number;
 }
 
-/** Removes a key that is there. Those behind it move up, as they may be where they are only because
- *  its place was taken. */
+/** Removes a key that is in the table. Keys after it are moved up, because they may have been
+ * displaced by it. */
 static inline void tact_keys_remove(struct tact_keys *keys, int key)
 {
     uint32_t last = ((uint32_t)1 << (32 - keys->shift)) - 1;
-    uint32_t at = (uint32_t)(tact_keys_place(keys, key) - keys->places);
+    uint32_t at = (uint32_t)(tact_keys_find_slot(keys, key) - keys->places);
     keys->places[at].key = 0;
     for (at = (at + 1) & last; keys->places[at].key; at = (at + 1) & last) {
         struct tact_key moved = keys->places[at];

@@ -23,20 +23,20 @@ static inline void tact_axpy(double *y, double s, const double *x, int n)
     }
 }
 
-/** Pivots below this fraction of their own diagonal entry count as zero: what is left of it is
- *  rounding. The entries are in units of their own, so the largest tells little: of a patch a
- *  millimetre long and a micrometre wide, the torque about its length is 1e-6 of the other. */
+/** Pivots below this fraction of their own diagonal entry count as zero: what remains is rounding.
+ * Entries have different units, so the largest is no reference: for a patch a millimetre long and a
+ * micrometre wide, the torque about its length is 1e-6 of the other. */
 #define TACT_PIVOT_FLOOR 1e-13
 
-/** And those below this fraction of the largest diagonal entry: of an unknown that moves nothing,
- *  all is rounding. */
-#define TACT_PIVOT_LEAST 1e-26
+/** Pivots below this fraction of the largest diagonal entry count as zero: that unknown moves
+ * nothing, and its entry is rounding. */
+#define TACT_PIVOT_MIN 1e-26
 
 /**
  * Factors the symmetric positive semidefinite n x n matrix a (row-major, row length n, lower part
  * read) as L D L^T in place: unit L below the diagonal, 1/D on it. A pivot that is zero to rounding
- * gets 1/D = 0, so that its unknown comes out as 0: a solution of the consistent singular systems
- * that contacts of bodies with few degrees of freedom make.
+ * gets 1/D = 0, and its unknown becomes 0: a solution of the consistent singular systems that occur
+ * for contacts of bodies with few degrees of freedom.
  */
 static inline void tact_ldl_factor(double *a, int n)
 {
@@ -44,7 +44,7 @@ static inline void tact_ldl_factor(double *a, int n)
     for (int i = 0; i < n; i++) {
         least = a[i * n + i] > least ? a[i * n + i] : least;
     }
-    least *= TACT_PIVOT_LEAST;
+    least *= TACT_PIVOT_MIN;
     double pivot[6] = {0.0};
     for (int j = 0; j < n; j++) {
         double work[6] = {0.0};
@@ -67,7 +67,9 @@ static inline void tact_ldl_factor(double *a, int n)
     }
 }
 
-/** Solves with the factors of tact_ldl_factor(); x holds the right side and becomes the solution.
+/**
+ * Solves with the factors of tact_ldl_factor(); x is the right side on input and the solution on
+ * output.
  */
 static inline void tact_ldl_solve(const double *a, int n, double *x)
 {

@@ -1,9 +1,9 @@
 /**
- * Numbers as text, with a point whatever locale the program has: the one way in which tact reads
- * and prints numbers that are not whole.
+ * Conversion of numbers to and from text, with a decimal point in every locale: the only way in
+ * which tact reads and prints numbers that are not integers.
  *
- * A program may set a locale with a decimal comma at any time. What strtod(), scanf() and printf()
- * make of a number follows that locale; what these functions make of it does not.
+ * A program may set a locale with a decimal comma at any time. strtod(), scanf() and printf()
+ * depend on that locale; these functions do not.
  *
  * Not real-time safe: the C library may allocate.
  */
@@ -16,14 +16,14 @@
 
 TACT_BEGIN_DECLS
 
-/** strtod() in the C locale. end may be NULL. Not real-time safe, like the others here. */
+/** strtod() in the C locale. end may be NULL. Not real-time safe, as all functions here. */
 TACT_API double tact_number_read(const char *text, char **end);
 
 /** sscanf() in the C locale. */
 TACT_API int tact_number_scan(const char *text, const char *format, ...)
     __attribute__((format(scanf, 2, 3)));
 
-/** snprintf() in the C locale: returns the length that the whole text has. */
+/** snprintf() in the C locale: returns the length of the whole text. */
 TACT_API int tact_number_print(char *out, size_t size, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -32,12 +32,12 @@ TACT_API int tact_number_vprint(char *out, size_t size, const char *format, va_l
     __attribute__((format(printf, 3, 0)));
 
 /**
- * Puts this thread in the C locale, for what others read or print: a library that calls strtod(), a
- * file written by fprintf(). Other threads keep theirs. Returns what tact_number_end() puts back,
- * on the same thread; pairs may be nested.
+ * Sets the C locale for this thread, for code that calls strtod() or fprintf() itself. Other
+ * threads keep theirs. Returns a value that tact_number_end() requires, on the same thread; pairs
+ * of calls may be nested.
  */
 TACT_API void *tact_number_begin(void);
-/** Ends what tact_number_begin() began; before: what that returned. */
+/** Restores the locale of before tact_number_begin(); before: its result. */
 TACT_API void tact_number_end(void *before);
 
 TACT_END_DECLS

@@ -1,9 +1,9 @@
 /**
  * Short vectors in the compiler's generic notation; not installed.
  *
- * The number of lanes is fixed by the type and never by the processor, and nothing is contracted:
- * whatever instructions carry an operation out, its bits are the same. Operations are macros and
- * functions take pointers, because how vectors are passed by value depends on the processor.
+ * The number of lanes is fixed by the type, not by the processor, and nothing is contracted, so
+ * that the results are the same bit for bit with any instructions. Operations are macros and
+ * functions take pointers, because the calling convention of vectors depends on the processor.
  */
 #ifndef TACT_CONTACT_SIMD_INTERNAL_H
 #define TACT_CONTACT_SIMD_INTERNAL_H
@@ -27,15 +27,15 @@ typedef int64_t tact_l4 __attribute__((vector_size(32)));
 #define TACT_INLINE static inline __attribute__((always_inline))
 
 /*
- * Sources that are compiled twice: those that contact/CMakeLists.txt lists as such, for any
- * processor and for AVX2. Only that: it has no fused multiply-add, with which bits would differ.
- * Nothing is inlined from one source into another, so that hot code need not be in headers.
+ * Sources that are compiled twice, as listed in contact/CMakeLists.txt: for any processor and for
+ * AVX2. AVX2 has no fused multiply-add, with which bits would differ. Nothing is inlined from one
+ * source into another, so that hot code need not be in headers.
  *
- * TACT_TWICE defines a function that others call: by its name they get the copy for the processor
- * that the program runs on. TACT_VARIANT names a function that only such sources call, each copy
- * that of its own: beside its declaration, `#define f TACT_VARIANT(f)`. Any other function of such
- * a source is static; the linker refuses one that is not. The build option TACT_BASELINE makes one
- * copy, to compare with, and so does a build with sanitizers.
+ * TACT_TWICE defines a function that other sources call: it dispatches to the copy for the
+ * processor that the program runs on. TACT_VARIANT names a function that only such sources call,
+ * each its own copy: next to its declaration, `#define f TACT_VARIANT(f)`. All other functions of
+ * such a source are static; the linker refuses one that is not. The build option TACT_BASELINE, and
+ * a build with sanitizers, makes one copy only.
  */
 #ifdef TACT_AVX2
 #define TACT_VARIANT(name) name##_avx2
@@ -66,7 +66,8 @@ typedef int64_t tact_l4 __attribute__((vector_size(32)));
 #define TACT_F8_MAX(a, b) TACT_F8_SELECT((a) > (b), a, b)
 #define TACT_D4_ABS(a) ((tact_d4)((tact_l4)(a)&INT64_MAX))
 
-/** Bit i of *bits is set where lane i of a mask is: of 8 lanes of floats, of 4, of 4 of doubles. */
+/** Sets bit i of *bits where lane i of a mask is set: of 8 lanes of floats, of 4, of 4 of doubles.
+ */
 TACT_INLINE void tact_i8_bits(const tact_i8 *mask, uint32_t *bits)
 {
 #ifdef __SSE2__
@@ -105,10 +106,10 @@ TACT_INLINE void tact_l4_bits(const tact_l4 *mask, uint32_t *bits)
 #endif
 }
 
-/** A number of each of four arrays. */
+/** One number of each of four arrays. */
 #define TACT_D4_OF(from, at) ((tact_d4){(from)[0][at], (from)[1][at], (from)[2][at], (from)[3][at]})
 
-/** Asks for memory that is soon read: in a large mesh it is in no cache yet. */
+/** Prefetches memory that will soon be read: a large mesh is not in a cache. */
 TACT_INLINE void tact_fetch(const void *from, size_t size)
 {
     for (size_t i = 0; i < size; i += 64) {

@@ -2,8 +2,8 @@
  * Small fixed-size vectors, matrices, quaternions and poses: inline, double precision.
  *
  * Vectors are double[3]; matrices are double[9], row-major; quaternions are double[4], w first, and
- * rotate from the body frame to the world frame. Outputs may be the same array as an input only
- * where said. All functions are real-time safe.
+ * rotate from the body frame to the world frame. An output may be the same array as an input only
+ * where stated. All functions are real-time safe.
  */
 #ifndef TACT_CONTACT_VEC_H
 #define TACT_CONTACT_VEC_H
@@ -17,13 +17,13 @@ struct tact_pose {
     double quat_wxyz[4]; /**< orientation, unit quaternion */
 };
 
-/** The lesser of two numbers, in one instruction; b where either is not a number. */
+/** The smaller of two numbers, in one instruction; b where either is NaN. */
 static inline double tact_min(double a, double b)
 {
     return a < b ? a : b;
 }
 
-/** The greater of two numbers, in one instruction; b where either is not a number. */
+/** The larger of two numbers, in one instruction; b where either is NaN. */
 static inline double tact_max(double a, double b)
 {
     return a > b ? a : b;
@@ -101,8 +101,8 @@ static inline double tact_v3_normalize(double *r, const double *a)
     return n;
 }
 
-/** Two unit vectors that make (n, t1, t2) right-handed, n a unit vector. The choice is a continuous
- *  function of n but at n = -z (Duff et al. 2017, Building an orthonormal basis, revisited). */
+/** Two unit vectors that make (n, t1, t2) right-handed, n a unit vector. They depend continuously
+ * on n, except at n = -z (Duff et al. 2017, Building an orthonormal basis, revisited). */
 static inline void tact_v3_tangents(const double *n, double *t1, double *t2)
 {
     double s = copysign(1.0, n[2]);
@@ -204,7 +204,7 @@ static inline void tact_quat_rotate(double *r, const double *q, const double *a)
     tact_m3_mul_v3(r, m, a);
 }
 
-/** Point a of the frame `pose` to the world; r must not be a. */
+/** Transforms point a from the frame `pose` to the world; r must not be a. */
 static inline void tact_pose_point(double *r, const struct tact_pose *pose, const double *a)
 {
     tact_quat_rotate(r, pose->quat_wxyz, a);

@@ -1,10 +1,10 @@
 /**
  * The version of the library, and of its binary interface (ABI).
  *
- * While the major version is 0 the minor version is the version of the ABI: whatever changes the
- * layout of a public struct or the parameters of a public function raises it, and with it the name
- * that programs load the library by, libtact.so.0.MINOR. `tests/abi/check` refuses such a change
- * without that step.
+ * While the major version is 0 the minor version is the version of the ABI: a change of the layout
+ * of a public struct or of the parameters of a public function increments it, and with it the file
+ * name by which programs load the library, libtact.so.0.MINOR. `tests/abi/check` rejects such a
+ * change without the increment.
  */
 #ifndef TACT_CONTACT_VERSION_H
 #define TACT_CONTACT_VERSION_H
@@ -17,7 +17,7 @@ TACT_BEGIN_DECLS
 
 #define TACT_VERSION_MAJOR 0 /**< of the headers */
 #define TACT_VERSION_MINOR 7 /**< of the headers, and of the ABI while the major version is 0 */
-#define TACT_VERSION_PATCH 0 /**< of the headers: a step of it changes neither API nor ABI */
+#define TACT_VERSION_PATCH 0 /**< of the headers: incremented where neither API nor ABI changes */
 
 #define TACT_VERSION_TEXT_OF(major, minor, patch)                                                  \
 #major "." #minor "." #patch /**< text of three numbers */
@@ -30,15 +30,15 @@ TACT_BEGIN_DECLS
 /** One number for the ABI of the headers, as in the file name libtact.so.MAJOR.MINOR. */
 #define TACT_ABI_VERSION (TACT_VERSION_MAJOR * 1000 + TACT_VERSION_MINOR)
 
-/** What every table of functions begins with, so that one compiled for another ABI is refused and
- *  not called. Filled in by TACT_ABI(). */
+/** First member of every table of functions, so that a table compiled for another ABI is rejected
+ * instead of called. Set by TACT_ABI(). */
 struct tact_abi {
     uint32_t size;    /**< of the whole table [bytes] */
     uint32_t version; /**< TACT_ABI_VERSION of the headers that it was compiled with */
 };
 
 /** Initialises the `abi` of a table of the given type: `{.abi = TACT_ABI(struct tact_device_type),
- *  ...}`. */
+ * ...}`. */
 /* clang-format off */
 #define TACT_ABI(type) {(uint32_t)sizeof(type), TACT_ABI_VERSION}
 /* clang-format on */
@@ -46,13 +46,13 @@ struct tact_abi {
 /** "MAJOR.MINOR.PATCH" of the library that is loaded, static text. Real-time safe. */
 TACT_API const char *tact_version(void);
 
-/** Version of the ABI of the library that is loaded, to be compared with TACT_ABI_VERSION.
- * Real-time safe. */
+/** Version of the ABI of the loaded library, to be compared with TACT_ABI_VERSION. Real-time safe.
+ */
 TACT_API uint32_t tact_abi_version(void);
 
-/** Whether a table of `size` bytes was compiled for the ABI of this library. Real-time safe.
- *  @retval 0
- *  @retval -EINVAL  its size or its ABI version is another, or abi is NULL */
+/** Checks that a table of `size` bytes was compiled for the ABI of this library. Real-time safe.
+ * @retval 0
+ * @retval -EINVAL  its size or its ABI version differs, or abi is NULL */
 TACT_API int tact_abi_check(const struct tact_abi *abi, size_t size);
 
 TACT_END_DECLS

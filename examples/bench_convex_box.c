@@ -137,7 +137,7 @@ static int play_field(struct convex_curve *curve)
     const long each = lround(CONVEX_SAMPLE / curve->period);
     options.period = curve->period;
     options.gravity[2] = 0.0;
-    options.model = tact_contact_model_named("field");
+    options.model = tact_contact_model_find("field");
     int rc = scratch ? tact_shape_tessellate(&shape[1]) : -ENOMEM;
     rc = rc ? rc : tact_world_create(&options, &world);
     rc = rc ? rc : add_box_and_ground(world, shape);

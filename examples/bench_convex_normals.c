@@ -90,7 +90,7 @@ static int move(const struct tact_shape shape[SHAPES], const double velocity[2],
     struct tact_world *world = NULL;
     struct tact_solve_stats stats;
     options.gravity[2] = 0.0;
-    options.model = tact_contact_model_named("features");
+    options.model = tact_contact_model_find("features");
     int rc = scratch ? tact_world_create(&options, &world) : -ENOMEM;
     rc = rc ? rc : make_frame(shape, velocity, world);
     if (!rc) {

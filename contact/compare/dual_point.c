@@ -1,8 +1,10 @@
-/* The point deepest inside planes: a linear program in four unknowns by the dual simplex method.
+/*
+ * The point deepest inside planes: a linear program in four unknowns by the dual simplex method.
  *
- * Unknowns y = (x, r), greatest r with n_i.x + r <= d_i. Four planes at a time determine y; the
- * plane that it violates most takes the place of one of them, so that r falls, until none is
- * violated. The start is four planes of a large tetrahedron. */
+ * Unknowns y = (x, r), largest r with n_i.x + r <= d_i. Four planes at a time determine y. The
+ * plane that it violates most replaces one of them, so that r decreases, until none is violated.
+ * The start is four planes of a large tetrahedron.
+ */
 #include <math.h>
 #include <string.h>
 
@@ -10,8 +12,8 @@
 
 enum { MOST_STEPS = 2000 };
 
-/** What is maximised is r and a very little of x, so that no two bases are equally good and steps
- *  do not go round in circles. */
+/** The objective is r plus a very small multiple of x, so that no two bases are equally good and
+ * the steps cannot cycle. */
 static const double OBJECTIVE[4] = {0.37e-12, -0.61e-12, 0.23e-12, 1.0};
 
 /** Solves the 4 x 4 system m x = b; returns 0 where it is singular. */
@@ -48,7 +50,7 @@ static int solve4(double m[4][4], const double b[4], double x[4])
     return 1;
 }
 
-/** The constraints that hold with equality at the moment. */
+/** The constraints that are satisfied with equality at present. */
 struct basis {
     double row[4][4], right[4];
 };
@@ -65,8 +67,8 @@ static void start(struct basis *b, double size)
     }
 }
 
-/** Which constraint of the basis gives way to a new one, so that all multipliers stay positive;
- *  -1 where none does. */
+/** The constraint of the basis that a new one replaces, so that all multipliers stay positive; -1
+ * where there is none. */
 static int leaving(const struct basis *b, const double entering[4])
 {
     double transposed[4][4], weight[4], share[4], least = INFINITY;
@@ -95,7 +97,7 @@ int tact_dual_deepest(const double (*plane)[4], size_t count, double size, doubl
     struct basis b;
     start(&b, size);
     for (int step = 0; step < MOST_STEPS; step++) {
-        double y[4], worst = 1e-12 * size; /* at 1e-14 rounding can keep the steps from ending */
+        double y[4], worst = 1e-12 * size; /* with 1e-14 rounding can prevent termination */
         size_t enters = count;
         if (!solve4(b.row, b.right, y)) {
             return 0;

@@ -13,10 +13,10 @@
 #include "contact/compare/dual_internal.h"
 #include "contact/moments/moments_internal.h"
 
-/** Height of a triangle against its longest edge below which it has no plane to speak of. */
+/** Height of a triangle over its longest edge below which its plane is undefined. */
 static const double SLIVER = 1e-10;
 
-/** Difference of two duals, against their size, below which they are of one plane. */
+/** Difference of two duals, over their size, below which they belong to one plane. */
 static const double SAME = 1e-11;
 
 /** Planes about a point inside all of them, and the polyhedron that they enclose. */
@@ -50,7 +50,7 @@ static void release(struct dual *d)
     free(d->corner);
 }
 
-/** Adds the plane of a triangle; slivers, whose neighbours enclose the same, are left out. */
+/** Adds the plane of a triangle. Slivers are left out: their neighbours enclose the same solid. */
 static void add_triangle(struct dual *d, const double r[9], const double shift[3],
                          const struct tact_mesh *m, size_t t, uint8_t owner)
 {
@@ -106,7 +106,7 @@ static int compare_entries(const void *pa, const void *pb)
     return a->owner - b->owner;
 }
 
-/** Whether two duals are of one plane. */
+/** 1 where two duals belong to one plane. */
 static int is_same(const struct entry *a, const struct entry *b)
 {
     double apart[3];
@@ -157,7 +157,7 @@ static int make_duals(struct dual *d, const double inner[3])
     return 0;
 }
 
-/** Notes every facet of the hull of duals as a corner on each of its planes. */
+/** Records every facet of the hull of duals as a corner on each of its planes. */
 static int list_corners(struct dual *d, qhT *qh)
 {
     facetT *facet;
@@ -187,7 +187,7 @@ static int find_corners(struct dual *d)
 {
     char command[] = "qhull Pp", *text = NULL;
     size_t size = 0;
-    /* qhull wants a stream for its messages: memory, for a library does not print. */
+    /* qhull needs a stream for its messages: in memory, as a library does not print */
     FILE *log = open_memstream(&text, &size);
     qhT *qh = calloc(1, sizeof *qh);
     int rc = log && qh ? 0 : -ENOMEM, kept, blocks;
@@ -215,7 +215,7 @@ static int compare_corners(const void *pa, const void *pb)
     return a->angle < b->angle ? -1 : a->angle > b->angle;
 }
 
-/** Orders the corners of each plane about their middle. */
+/** Sorts the corners of each plane about their mean. */
 static void order_corners(struct dual *d)
 {
     if (d->corners) {

@@ -1,4 +1,4 @@
-/* Moments by rays: the lattices, and the sums along their rays. */
+/* Moments by rays: the lattices of rays, and the sums along the rays. */
 #include "contact/compare/moments_rays.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 
 enum { MOST_RESOLUTION = 2048, COARSE = 48, NARROWINGS = 4 };
 
-/** Share of the bounds' size within which two crossings are one place. */
+/** Fraction of the bounds' size within which two crossings coincide. */
 static const double SAME = 1e-13;
 
 struct tact_rays_body tact_rays_body(const struct tact_shape *shape, const struct tact_pose *pose)
@@ -61,14 +61,14 @@ static struct bounds bounds_of(const struct tact_rays_body *body)
     return b;
 }
 
-/** What the rays of one direction come to, about the middle of the bounds. */
+/** Sums over the rays of one direction, about the middle of the bounds. */
 struct direction {
     struct tact_moment_sums sums;
     struct bounds found; /* of what is inside both */
     size_t rays, mended, dropped;
 };
 
-/** How the crossings of one body by one ray are read. */
+/** State of one body while the crossings of a ray are processed. */
 struct reading {
     int count, sum, parity;
 };
@@ -78,7 +78,7 @@ static int is_inside(const struct reading *r, int crossed, int winding)
     return r->parity ? crossed & 1 : winding != 0;
 }
 
-/** Adds the stretch of a ray from z0 to z1, the middle of a cell of sizes hu and hv. */
+/** Adds the part of a ray from z0 to z1, in the middle of a cell of sizes hu and hv. */
 static void add_stretch(struct direction *d, const struct tact_rays_lattice *l,
                         const double middle[3], double u, double v, double z0, double z1)
 {
@@ -107,7 +107,8 @@ static void add_stretch(struct direction *d, const struct tact_rays_lattice *l,
     }
 }
 
-/** Adds A's surface where a ray crosses it: turn +1 in, -1 out; share of it inside B. */
+/** Adds A's surface where a ray crosses it: turn +1 in, -1 out; share: the part that is inside B.
+ */
 static void add_surface(struct direction *d, const struct tact_rays_lattice *l,
                         const double middle[3], double u, double v, double z, double turn)
 {
@@ -121,10 +122,10 @@ static void add_surface(struct direction *d, const struct tact_rays_lattice *l,
     tact_v3_add(d->sums.torque, d->sums.torque, moment);
 }
 
-/** Sums along one ray, over its crossings in their order. Crossings in one place are passed
- *  together: a face of A in a face of B counts half. */
-static void walk(struct direction *d, const struct tact_rays_lattice *l, const double middle[3],
-                 const struct tact_rays_hit *hit, size_t count, const struct reading read[2])
+/** Sums along one ray, over its crossings in order. Coincident crossings are processed together: a
+ * face of A in a face of B counts half. */
+static void sum_ray(struct direction *d, const struct tact_rays_lattice *l, const double middle[3],
+                    const struct tact_rays_hit *hit, size_t count, const struct reading read[2])
 {
     double u = tact_rays_middle(l, l->u, (int)hit->cell / l->side);
     double v = tact_rays_middle(l, l->v, (int)hit->cell % l->side);
@@ -154,7 +155,7 @@ static void walk(struct direction *d, const struct tact_rays_lattice *l, const d
 }
 
 /** Sums along all rays of a lattice. */
-static void walk_all(struct direction *d, const struct tact_rays_lattice *l, const double middle[3],
+static void sum_rays(struct direction *d, const struct tact_rays_lattice *l, const double middle[3],
                      const struct tact_rays_hits *hits)
 {
     for (size_t i = 0; i < hits->count;) {
@@ -173,7 +174,7 @@ static void walk_all(struct direction *d, const struct tact_rays_lattice *l, con
             d->dropped += (size_t)odd;
             d->mended += !odd && (read[0].parity || read[1].parity);
             if (!odd) {
-                walk(d, l, middle, hits->hit + i, end - i, read);
+                sum_ray(d, l, middle, hits->hit + i, end - i, read);
             }
         }
         i = end;
@@ -201,15 +202,15 @@ static int cast(const struct tact_rays_body *a, const struct tact_rays_body *b,
         tact_rays_cast(&l, a, 0, &hits);
         tact_rays_cast(&l, b, 1, &hits);
         tact_rays_sort(&hits);
-        walk_all(&direction[k], &l, middle, &hits);
+        sum_rays(&direction[k], &l, middle, &hits);
     }
     free(hits.hit);
     return hits.full ? -ENOMEM : 0;
 }
 
-/** Takes the bounds to what rays found inside both, and a cell more; returns whether it is much
- *  less than before. */
-static int narrow(struct bounds *in, int side, const struct direction direction[3])
+/** Shrinks the bounds to what the rays found inside both, plus one cell; returns 1 where they are
+ * much smaller than before. */
+static int shrink_bounds(struct bounds *in, int side, const struct direction direction[3])
 {
     struct bounds found = NOTHING, before = *in;
     for (int k = 0; k < 3; k++) {
@@ -226,8 +227,8 @@ static int narrow(struct bounds *in, int side, const struct direction direction[
     return share < 0.5;
 }
 
-/** Brings three directions together. Rays that were dropped are taken for as long as the others of
- *  their direction, and a direction counts by its share of good rays. */
+/** Combines three directions. Dropped rays count as the mean of the others of their direction, and
+ * a direction is weighted by its fraction of valid rays. */
 static void combine(const struct direction direction[3], struct tact_moment_sums *sums)
 {
     double whole = 0.0;
@@ -255,7 +256,7 @@ static void combine(const struct direction direction[3], struct tact_moment_sums
     sums->magnitude = sums->volume;
 }
 
-/** Common bounds of two bodies, a little wider; 0 where there are none. */
+/** Common bounds of two bodies, slightly enlarged; 0 where there are none. */
 static int common_bounds(const struct tact_rays_body *a, const struct tact_rays_body *b,
                          struct bounds *in)
 {
@@ -279,7 +280,7 @@ int tact_moments_rays(const struct tact_rays_body *a, const struct tact_rays_bod
     static const double axes[9] = {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0};
     struct direction direction[3];
     struct bounds in;
-    struct tact_rays_report told = {0};
+    struct tact_rays_report reported = {0};
     memset(out, 0, sizeof *out);
     if (resolution < 1 || resolution > MOST_RESOLUTION) {
         return -EINVAL;
@@ -293,7 +294,7 @@ int tact_moments_rays(const struct tact_rays_body *a, const struct tact_rays_bod
         rc = cast(a, b, &in, coarse, direction);
         again =
             direction[0].sums.volume + direction[1].sums.volume + direction[2].sums.volume > 0.0 &&
-            narrow(&in, coarse, direction);
+            shrink_bounds(&in, coarse, direction);
     }
     if (overlap && rc == 0) {
         struct tact_moment_sums sums;
@@ -301,16 +302,16 @@ int tact_moments_rays(const struct tact_rays_body *a, const struct tact_rays_bod
         rc = cast(a, b, &in, resolution, direction);
         for (int k = 0; k < 3; k++) {
             middle[k] = 0.5 * (in.lower[k] + in.upper[k]);
-            told.rays += direction[k].rays;
-            told.mended += direction[k].mended;
-            told.dropped += direction[k].dropped;
-            told.volume[k] = direction[k].sums.volume;
+            reported.rays += direction[k].rays;
+            reported.mended += direction[k].mended;
+            reported.dropped += direction[k].dropped;
+            reported.volume[k] = direction[k].sums.volume;
         }
         combine(direction, &sums);
         rc = rc ? rc : tact_sums_finish(&sums, axes, middle, out);
     }
     if (report) {
-        *report = told;
+        *report = reported;
     }
     return rc;
 }

@@ -1,11 +1,12 @@
 /**
  * Moments by rays: layered depth in three directions (Faure et al. 2008; Bouchard et al. 2015,
- * section 4), for surfaces that are open or dirty and as an independent check of the exact methods.
+ * section 4), for surfaces that are open or defective, and as an independent check of the exact
+ * methods.
  *
- * Parallel rays along x, y and z of the world cross both surfaces; where a ray is inside both, its
- * length there times the area of its cell is volume. Each direction gives the part of the gradient
- * along it. Errors fall with the resolution N about as N^-1.5 to N^-2 and are percents at N = 64:
- * this is a second opinion, not a measurement. Allocates: not real-time safe.
+ * Parallel rays along x, y and z of the world cross both surfaces; the length of a ray inside both,
+ * times the area of its cell, is volume. Each direction gives the component of the gradient along
+ * it. Errors decrease with the resolution N about as N^-1.5 to N^-2 and are percents at N = 64: the
+ * result is a rough check. It allocates: not real-time safe.
  */
 #ifndef TACT_CONTACT_MOMENTS_RAYS_H
 #define TACT_CONTACT_MOMENTS_RAYS_H
@@ -17,8 +18,8 @@
 
 TACT_BEGIN_DECLS
 
-/** A solid as rays see it. Spheres and half-spaces are met in closed form; any other kind by its
- *  triangles, which need not make a closed surface. */
+/** A solid for ray casting. Spheres and half-spaces are intersected in closed form, all other kinds
+ * by their triangles, which need not form a closed surface. */
 struct tact_rays_body {
     enum tact_shape_kind kind; /**< kind of shape */
     double radius;             /**< of a sphere [m] */
@@ -28,28 +29,28 @@ struct tact_rays_body {
     struct tact_pose pose;     /**< shape frame to world */
 };
 
-/** What rays met on their way. A ray whose crossings of one surface do not alternate between in and
- *  out is mended where their number is even (every second one leaves) and dropped where it is odd:
- *  the surface is open there. */
+/** Statistics of the rays. A ray whose crossings of one surface do not alternate between in and out
+ * is repaired where their number is even (every second one leaves) and dropped where it is odd: the
+ * surface is open there. */
 struct tact_rays_report {
     size_t rays;      /**< that crossed both solids, over the three directions */
-    size_t mended;    /**< of these: met flipped triangles */
-    size_t dropped;   /**< of these: met a hole, and count for nothing */
-    double volume[3]; /**< by rays along x, y and z [m^3]; their spread tells the error */
+    size_t mended;    /**< of these: met flipped triangles and were repaired */
+    size_t dropped;   /**< of these: met a hole, and do not count */
+    double volume[3]; /**< by rays along x, y and z [m^3]; their spread indicates the error */
 };
 
-/** A shape at a pose, seen by its own triangles where it has them. */
+/** A shape at a pose, by its own triangles where it has them. */
 TACT_API struct tact_rays_body tact_rays_body(const struct tact_shape *shape,
                                               const struct tact_pose *pose);
 
 /**
- * Moments of a with b. resolution: rays along each side of the overlap's bounds, 1 to 2048.
- * The volume, centroid and second moment are means of the three directions, weighted by their
- * shares of rays that were not dropped; those that were are taken for as long as the others. Where
- * an overlap is smaller than a cell of the two solids' common bounds it may be missed. report may
- * be NULL. Same input, same bits.
- * @retval 1  they overlap, *out filled
- * @retval 0  no overlap found, *out zeroed
+ * Moments of a with b. resolution: rays along each side of the overlap's bounds, 1 to 2048. Volume,
+ * centroid and second moment are means of the three directions, weighted by their fractions of rays
+ * that were not dropped; dropped rays count as the mean of the others. An overlap smaller than a
+ * cell of the two solids' common bounds may be missed. report may be NULL. The same input gives the
+ * same bits.
+ * @retval 1  they overlap, *out is set
+ * @retval 0  no overlap found, *out is zero
  * @retval -EINVAL   the resolution
  * @retval -ENOTSUP  two half-spaces
  * @retval -ENOMEM

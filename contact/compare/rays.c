@@ -1,4 +1,4 @@
-/* Where parallel rays cross spheres, planes and triangles. */
+/* Intersections of parallel rays with spheres, planes and triangles. */
 #include "contact/compare/rays_internal.h"
 
 #include <stdlib.h>
@@ -82,8 +82,8 @@ static void cast_halfspace(const struct tact_rays_lattice *l, const struct tact_
     }
 }
 
-/** One edge of a triangle across the rays: which side of it a ray is on. It is always run along
- * from its lesser end, so that the triangles that share it agree to the bit. */
+/** One edge of a triangle across the rays, for the test which side of it a ray is on. It is always
+ * oriented from its lesser end, so that the triangles that share it agree bit for bit. */
 struct edge {
     double x, y, dx, dy, sign;
 };
@@ -151,7 +151,7 @@ static void cast_triangle(const struct tact_rays_lattice *l, double (*p)[3], uin
             double rx = x - q[0][0], ry = y - q[0][1];
             double b1 = (rx * wy - ry * wx) / area, b2 = (ux * ry - uy * rx) / area;
             double depth = d[0] + b1 * (d[1] - d[0]) + b2 * (d[2] - d[0]);
-            /* A surface that faces along the ray is left by it. */
+            /* The ray leaves a surface that faces along it. */
             add_hit(hits, (uint32_t)(i * l->side + j), tact_min(tact_max(depth, least), most),
                     facing > 0.0 ? -1 : 1, number);
         }

@@ -4,7 +4,7 @@
 
 #include "moments_rays.h"
 
-/** Rays along one axis of the world, a lattice of side x side of them. */
+/** Rays along one axis of the world: a lattice of side x side rays. */
 struct tact_rays_lattice {
     int axis, u, v; /* along, and across: cyclic */
     int side;
@@ -25,8 +25,8 @@ struct tact_rays_hits {
     int full; /* memory ran out */
 };
 
-/** Coordinate of a cell's middle across the rays, cell by cell of u or v. The middles are moved by
- *  a little that is no round number, off the corners of round models. */
+/** Coordinate of a cell's middle across the rays, along u or v. The middles are displaced by a
+ * small irrational fraction, away from the corners of models with round numbers. */
 static inline double tact_rays_middle(const struct tact_rays_lattice *l, int axis, int i)
 {
     return l->lower[axis] + (i + 0.5 + (axis == l->u ? 0.0001370 : -0.0002113)) * l->step[axis];
@@ -36,7 +36,7 @@ static inline double tact_rays_middle(const struct tact_rays_lattice *l, int axi
 void tact_rays_cast(const struct tact_rays_lattice *l, const struct tact_rays_body *body,
                     uint8_t number, struct tact_rays_hits *hits);
 
-/** Brings the crossings in the order of cells and of depth. */
+/** Sorts the crossings by cell and depth. */
 void tact_rays_sort(struct tact_rays_hits *hits);
 
 #endif

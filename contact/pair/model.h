@@ -1,12 +1,12 @@
 /**
- * Contact models: what two shapes make of each other. A model measures a pair of shapes into
- * patches (moments/patch.h), and a patch is all that the solver knows of it.
+ * Contact models: how two shapes interact. A model measures a pair of shapes into patches
+ * (moments/patch.h), and the solver knows contacts by their patches only.
  *
- * Each model of the library has a folder beside this file and a line in models.c. A program uses
- * one of its own by its place in the law of two materials (struct tact_contact_law) or in the
- * options of a world, and where it adds it to the table, by its name in a scene.
+ * Each model of the library has a folder beside this file and a line in models.c. A program uses a
+ * model of its own by naming it in the law of two materials (struct tact_contact_law) or in the
+ * options of a world; if it adds it to the table, scenes can name it too.
  *
- * Real-time safe but for tact_contact_model_add().
+ * Real-time safe, except tact_contact_model_add().
  */
 #ifndef TACT_CONTACT_MODEL_H
 #define TACT_CONTACT_MODEL_H
@@ -22,12 +22,12 @@
 
 TACT_BEGIN_DECLS
 
-/** What a model is asked about: shape a and shape b in a tick. */
+/** Input of a model's measurement: shape a and shape b in a tick. */
 struct tact_pair_query {
-    const struct tact_contact_model *model; /**< that is asked */
+    const struct tact_contact_model *model; /**< the model itself */
     const struct tact_shape *a;             /**< first shape */
     const struct tact_shape *b;             /**< second shape */
-    const void *data_a;             /**< what the model's prepare() made of a; NULL without it */
+    const void *data_a;             /**< result of the model's prepare() for a; NULL without it */
     const void *data_b;             /**< the same of b */
     const struct tact_pose *pose_a; /**< of a, world */
     const struct tact_pose *pose_b; /**< of b, world */
@@ -35,51 +35,59 @@ struct tact_pair_query {
     const struct tact_world_options *options; /**< spin is never AUTO */
     const struct tact_moments *moments; /**< of this tick, volume > 0; NULL unless the model uses
                                              moments */
-    double planar; /**< how planar the overlap is, by what measured these moments: the sum of its
-                        faces' areas as vectors over that as numbers; NAN where that is not known
+    double planar; /**< planarity of the overlap, from the measurement of these moments: norm of the
+                      vector sum of its faces' areas over the sum of their norms; NAN where unknown
                       [1] */
-    int most;      /**< patches, as the model said of these two shapes */
-    double twist[2][6]; /**< of the shapes' frames, at their origins, as they led here [m/s, rad/s],
-                             world; 0 for a model that uses moments */
-    double rate[2][6];  /**< how those twists change in the drift after a solve, from the bodies'
-                             rotation alone: no force on a body, constant rates of a hand's joints
-                             [m/s^2, rad/s^2], world; 0 for a model that uses moments */
+    int most;      /**< largest number of patches, as returned by patches() for these two shapes */
+    double twist[2][6]; /**< of the shapes' frames, at their origins, before this tick's solve [m/s,
+                           rad/s], world; 0 for a model that uses moments */
+    double rate[2][6];  /**< rate of change of those twists in the drift after the solve, due to the
+                           bodies' rotation alone: no force on a body, constant rates of a hand's
+                           joints [m/s^2, rad/s^2], world; 0 for a model that uses moments */
     double pressed;     /**< impulse of the pair's force in the last tick [N s] */
-    int *counts;        /**< of this tick, by enum tact_solve_count, to be added to */
-    double *state; /**< what the model keeps for this pair from tick to tick; 0 when the bounding
-                        spheres come to overlap [any] */
+    int *counts;        /**< counts of this tick, by enum tact_solve_count, to be incremented */
+    double *state; /**< state of this pair from tick to tick; 0 when the bounding spheres begin to
+                      overlap [any] */
     struct tact_pressure *pressure; /**< NULL, or where a model that computes a pressure adds the
                                          patches of this pair */
-    const double *along; /**< NULL, or a unit vector, world, along which a model of gaps measures in
-                              place of a normal of its own, where it can [1] */
+    const double *along; /**< NULL, or a unit vector, world, along which a model of gaps measures
+                              instead of its own normal, where it can [1] */
 };
 
 /** A part of a pair's contact that is solved as a contact by itself. */
 struct tact_pair_piece {
     struct tact_patch patch;     /**< patch of the part */
-    struct tact_moments moments; /**< of that part of the overlap; all 0 where it has none */
+    struct tact_moments moments; /**< A contact model: its name, its state, and its functions. */
 };
 
 /** A contact model: what it is called, what it keeps, and its two functions. */
 struct tact_contact_model {
-    struct tact_abi abi; /**< TACT_ABI(struct tact_contact_model) */
-    const char *name;    /**< in a scene: `pairs[].model` */
-    void *user;          /**< its own, in each query's model */
-    int state;   /**< numbers that it keeps for each pair whose bounding spheres overlap; they
-                      go into logs, so that a replay may start at any tick */
-    int moments; /**< 1: it uses the moments of the overlap, which a moment source may measure,
-                      and is asked only about pairs that overlap */
-    int elastic; /**< 1: its patches press by an elastic wrench, which hunt_crossley of a law damps
-                      without a compliance beside it */
-    int points;  /**< 1: its patches are solved as contact points with Coulomb friction: the
-                      corners of the outline of two convex solids' overlap, all vertices of the
-                      overlap of others, the centre of one that is round or soft */
+    struct tact_abi abi; /**< name in a scene: `pairs[].model` */
+    const char *name;    /**< available to its functions in each query's model */
+    void *user; /**< number of state variables for each pair whose bounding spheres overlap; they
+                   are logged, so that a replay may start at any tick */
+    int state; /**< 1: it uses the moments of the overlap, which a moment source may measure, and is
+                  called only for pairs that overlap */
+    int moments; /**< 1: its patches exert an elastic wrench, which hunt_crossley of a law damps
+                    without a compliance */
+    int elastic; /**< 1: its patches are solved as contact points with Coulomb friction: the corners
+                    of the outline of two convex solids' overlap, all vertices of the overlap of
+                    others, the centre of one that is round or soft */
+    int points;  /**< 1: it measures the gap of separated shapes, and its patches prevent them from
+                    closing more than it: it can be used for fast bodies (tact_world_set_fast()) */
 
-    int gaps; /**< 1: it knows the gap of shapes that are apart, and its patches keep them from
-                   passing it: it may be that of fast bodies (tact_world_set_fast()) */
+    int gaps; /**< Largest number of patches for two shapes: 0 where it does not support them, at
+                 most TACT_PIECES. Called once for a pair. */
 
-    /** How many patches it may make of two shapes: 0 where it does not take them, at most
-     *  TACT_PIECES. Called once per pair. */
+    /**
+     * NULL, or derives from a shape and its material the data that queries about them need: the
+     * graph of a hull, a pressure field, the charts of a surface. Called when a world is created,
+     * once for each shape that a pair of this model may contain; shapes of the same kind, size,
+     * mesh and material share one result. *data may be NULL; what it points to must not change
+     * afterwards. May allocate; not called in a tick.
+     * @retval -ENOMEM, or another negative errno where the shape or material is refused: *err (may
+     * be NULL) then states what was expected, without the shape's name
+     */
     int (*patches)(const struct tact_shape *a, const struct tact_shape *b,
                    const struct tact_world_options *options);
 
@@ -94,12 +102,21 @@ struct tact_contact_model {
      */
     int (*prepare)(const struct tact_contact_model *model, const struct tact_shape *shape,
                    const struct tact_material *material, void **data, struct tact_error *err);
-    void (*release)(void *data); /**< frees it, never NULL; set where prepare is */
+    void (*release)(void *data); /**<
+                                  * Measures a pair. Real-time safe, and the same result for the
+                                  * same query. *patch: of the whole contact. piece: array for as
+                                  * many patches as patches() returns; the patches as which the
+                                  * contact is solved, where that is not the whole.
+                                  * @retval 0        one patch, the whole
+                                  * @retval n        n pieces, each thin along its normal
+                                  * @retval -EDOM    no contact
+                                  * @retval -ERANGE  the shapes overlap, but nothing can open them:
+                                  * one is inside the other */
 
     /**
-     * Measures a pair. Real-time safe, and the same result for the same query.
-     * *patch: of the whole contact. piece: room for as many as patches() says; the patches that the
-     * contact is solved as, where that is not the whole.
+     * Measures a pair. Real-time safe, and the same result for the same query. *patch: of the whole
+     * contact. piece: room for as many as patches() says; the patches that the contact is solved
+     * as, where that is not the whole.
      * @retval 0        one patch, the whole
      * @retval n        n pieces, each thin as seen along its normal
      * @retval -EDOM    no contact
@@ -109,17 +126,20 @@ struct tact_contact_model {
                    struct tact_pair_piece *piece);
 };
 
-/** The models in the order of their table, those of the library first; NULL after the last. */
+/** Adds a model of the program's own to the table, so that scenes may name it. Call it before any
+ * scene is read, from one thread. The model must outlive all sessions. -EEXIST for a name that is
+ * in use, -EINVAL for an invalid name, a model without functions or one compiled for another ABI
+ * version, -ENOSPC where the table is full. */
 TACT_API const struct tact_contact_model *tact_contact_model_at(int i);
 
 /** Adds a model of the program's own to the table, where scenes may name it; before any scene is
- *  read, and not from two threads at once. It must outlive all sessions. -EEXIST for a name that is
- *  taken, -EINVAL for one that is no word, a model without functions or one compiled for another
- *  ABI version, -ENOSPC for too many. */
+ * read, and not from two threads at once. It must outlive all sessions. -EEXIST for a name that is
+ * taken, -EINVAL for one that is no word, a model without functions or one compiled for another ABI
+ * version, -ENOSPC for too many. */
 TACT_API int tact_contact_model_add(const struct tact_contact_model *model);
 
 /** The model of that name; NULL where there is none. */
-TACT_API const struct tact_contact_model *tact_contact_model_named(const char *name);
+TACT_API const struct tact_contact_model *tact_contact_model_find(const char *name);
 
 /** The model of two shapes where none is named. */
 TACT_API const struct tact_contact_model *tact_contact_model_default(const struct tact_shape *a,

@@ -13,7 +13,7 @@ const struct tact_contact_model *tact_contact_model_at(int i)
     return i >= 0 && i < MOST ? models[i] : NULL;
 }
 
-const struct tact_contact_model *tact_contact_model_named(const char *name)
+const struct tact_contact_model *tact_contact_model_find(const char *name)
 {
     for (int i = 0; models[i]; i++) {
         if (!strcmp(models[i]->name, name)) {
@@ -23,7 +23,7 @@ const struct tact_contact_model *tact_contact_model_named(const char *name)
     return NULL;
 }
 
-int tact_contact_model_usable(const struct tact_contact_model *model)
+int tact_contact_model_is_usable(const struct tact_contact_model *model)
 {
     for (int i = 0; models[i]; i++) {
         if (models[i] == model) {
@@ -42,8 +42,8 @@ int tact_contact_model_add(const struct tact_contact_model *model)
         !*model->name || strlen(model->name) > 31 || model->name[strspn(model->name, letters)]) {
         return -EINVAL;
     }
-    if (tact_contact_model_named(model->name) || !strcmp(model->name, "auto") ||
-        !strcmp(model->name, "patch")) { /* words of scenes */
+    if (tact_contact_model_find(model->name) || !strcmp(model->name, "auto") ||
+        !strcmp(model->name, "patch")) { /* words with another meaning in scenes */
         return -EEXIST;
     }
     while (models[count]) {

@@ -17,7 +17,7 @@
 TACT_MODELS(TACT_MODEL_ROW)
 #undef TACT_MODEL_ROW
 
-/* Whether a model is of the library's table, or was compiled for its ABI. */
-int tact_contact_model_usable(const struct tact_contact_model *model);
+/* 1 where a model is in the library's table, or was compiled for its ABI. */
+int tact_contact_model_is_usable(const struct tact_contact_model *model);
 
 #endif

@@ -3,12 +3,12 @@
 
 #define PI 3.14159265358979323846
 
-static int make(const double size[3], struct tact_mesh **out)
+static int capsule_make(const double size[3], struct tact_mesh **out)
 {
     return tact_mesh_capsule(size[0], size[1], TACT_CURVED_TRIANGLES, out);
 }
 
-static void mass(const struct tact_shape *shape, struct tact_shape_mass *out)
+static void capsule_mass(const struct tact_shape *shape, struct tact_shape_mass *out)
 {
     double r = shape->size[0], l = shape->size[1];
     double cylinder = 2.0 * PI * r * r * l, ball = 4.0 / 3.0 * PI * r * r * r;
@@ -17,10 +17,10 @@ static void mass(const struct tact_shape *shape, struct tact_shape_mass *out)
     double across =
         cylinder * (r * r / 4.0 + l * l / 3.0) + ball * (2.0 / 5.0 * r * r + l * l + 0.75 * r * l);
     double axial = cylinder * r * r / 2.0 + ball * 2.0 / 5.0 * r * r;
-    tact_shape_put_mass(out, cylinder + ball, across, across, axial);
+    tact_shape_set_mass(out, cylinder + ball, across, across, axial);
 }
 
-static double reach(const double size[3])
+static double capsule_reach(const double size[3])
 {
     return size[0] + size[1];
 }
@@ -31,8 +31,8 @@ const struct tact_shape_type tact_shape_capsule_type = {
     .keys = "radius length",
     .lengths = 2,
     .may_vanish = 2,
-    .make = make,
-    .mass = mass,
-    .reach = reach,
-    .rolls = tact_shape_first,
+    .make = capsule_make,
+    .mass = capsule_mass,
+    .reach = capsule_reach,
+    .rolling_radius = tact_shape_first,
 };

@@ -6,7 +6,7 @@
 
 #define PI 3.14159265358979323846
 
-static int make(const double size[3], struct tact_mesh **out)
+static int cylinder_make(const double size[3], struct tact_mesh **out)
 {
     const double sides = TACT_CYLINDER_SIDES, polygon = 0.5 * sides * tact_sin(2.0 * PI / sides);
     struct tact_generate prism = {
@@ -24,14 +24,14 @@ static int make(const double size[3], struct tact_mesh **out)
     return rc;
 }
 
-static void mass(const struct tact_shape *shape, struct tact_shape_mass *out)
+static void cylinder_mass(const struct tact_shape *shape, struct tact_shape_mass *out)
 {
     double r = shape->size[0], l = shape->size[1], v = 2.0 * PI * r * r * l;
     double across = v * (r * r / 4.0 + l * l / 3.0);
-    tact_shape_put_mass(out, v, across, across, v * r * r / 2.0);
+    tact_shape_set_mass(out, v, across, across, v * r * r / 2.0);
 }
 
-static double reach(const double size[3])
+static double cylinder_reach(const double size[3])
 {
     return tact_hypot(size[0], size[1]);
 }
@@ -41,8 +41,8 @@ const struct tact_shape_type tact_shape_cylinder_type = {
     .faces = TACT_FACES_MIXED,
     .keys = "radius length",
     .lengths = 2,
-    .make = make,
-    .mass = mass,
-    .reach = reach,
-    .rolls = tact_shape_first,
+    .make = cylinder_make,
+    .mass = cylinder_mass,
+    .reach = cylinder_reach,
+    .rolling_radius = tact_shape_first,
 };

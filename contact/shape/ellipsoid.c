@@ -6,8 +6,8 @@
 
 #define PI 3.14159265358979323846
 
-/* A ball's triangles, stretched: the volume stays right. */
-static int make(const double size[3], struct tact_mesh **out)
+/* A ball's triangles, stretched: the volume is exact. */
+static int ellipsoid_make(const double size[3], struct tact_mesh **out)
 {
     struct tact_mesh *ball;
     int rc = tact_mesh_capsule(1.0, 0.0, TACT_CURVED_TRIANGLES, &ball);
@@ -26,12 +26,12 @@ static int make(const double size[3], struct tact_mesh **out)
     return rc;
 }
 
-static void mass(const struct tact_shape *shape, struct tact_shape_mass *out)
+static void ellipsoid_mass(const struct tact_shape *shape, struct tact_shape_mass *out)
 {
     const double *s = shape->size;
     double v = 4.0 / 3.0 * PI * s[0] * s[1] * s[2];
     double xx = s[0] * s[0], yy = s[1] * s[1], zz = s[2] * s[2];
-    tact_shape_put_mass(out, v, v / 5.0 * (yy + zz), v / 5.0 * (zz + xx), v / 5.0 * (xx + yy));
+    tact_shape_set_mass(out, v, v / 5.0 * (yy + zz), v / 5.0 * (zz + xx), v / 5.0 * (xx + yy));
 }
 
 static double longest(const double size[3])
@@ -39,7 +39,7 @@ static double longest(const double size[3])
     return tact_max(size[0], tact_max(size[1], size[2]));
 }
 
-static double rolls(const double size[3])
+static double ellipsoid_rolling_radius(const double size[3])
 {
     double most = longest(size);
     return most * most / tact_min(size[0], tact_min(size[1], size[2]));
@@ -47,8 +47,8 @@ static double rolls(const double size[3])
 
 /* Of f(p) = p'Wp = 1, W = diag(1 / s^2): along the radius; normal Wp / |Wp|, L = P W P / |Wp| with
  * the projection P = 1 - n n'. */
-static int surface(const struct tact_shape *shape, const double near[3],
-                   struct tact_surface_point *out)
+static int ellipsoid_surface(const struct tact_shape *shape, const double near[3],
+                             struct tact_surface_point *out)
 {
     double w[3], f = 0.0, wn[3];
     for (int i = 0; i < 3; i++) {
@@ -77,7 +77,7 @@ static int surface(const struct tact_shape *shape, const double near[3],
 }
 
 /* Gradient of the support function h(n) = |S n|. */
-static void support(const struct tact_shape *shape, const double normal[3], double out[3])
+static void ellipsoid_support(const struct tact_shape *shape, const double normal[3], double out[3])
 {
     double sn[3];
     for (int i = 0; i < 3; i++) {
@@ -94,10 +94,10 @@ const struct tact_shape_type tact_shape_ellipsoid_type = {
     .faces = TACT_FACES_CURVED,
     .keys = "size",
     .lengths = 3,
-    .make = make,
-    .mass = mass,
+    .make = ellipsoid_make,
+    .mass = ellipsoid_mass,
     .reach = longest,
-    .rolls = rolls,
-    .surface = surface,
-    .support = support,
+    .rolling_radius = ellipsoid_rolling_radius,
+    .surface = ellipsoid_surface,
+    .support = ellipsoid_support,
 };

@@ -1,7 +1,7 @@
-/* Solids that are given as triangles. */
+/* Solids that are given as a mesh. */
 #include "contact/shape/kinds_internal.h"
 
-static void mass(const struct tact_shape *shape, struct tact_shape_mass *out)
+static void mesh_mass(const struct tact_shape *shape, struct tact_shape_mass *out)
 {
     const struct tact_mesh *mesh = shape->mesh;
     const double *s = mesh->second;
@@ -13,23 +13,23 @@ static void mass(const struct tact_shape *shape, struct tact_shape_mass *out)
     }
 }
 
-static double reach(const double size[3])
+static double mesh_reach(const double size[3])
 {
     (void)size;
-    return 0.0; /* as far as its vertices */
+    return 0.0; /* computed from the vertices */
 }
 
 const struct tact_shape_type tact_shape_convex_type = {
     .name = "convex",
     .keys = "file",
-    .mass = mass,
-    .reach = reach,
+    .mass = mesh_mass,
+    .reach = mesh_reach,
 };
 
 const struct tact_shape_type tact_shape_mesh_type = {
     .name = "mesh",
     .keys = "file",
     .concave = 1,
-    .mass = mass,
-    .reach = reach,
+    .mass = mesh_mass,
+    .reach = mesh_reach,
 };

@@ -1,21 +1,21 @@
-/* All that is below a plane. */
+/* A half-space: everything below a plane. */
 #include <string.h>
 #include "contact/shape/kinds_internal.h"
 
-static void mass(const struct tact_shape *shape, struct tact_shape_mass *out)
+static void halfspace_mass(const struct tact_shape *shape, struct tact_shape_mass *out)
 {
     (void)shape;
-    tact_shape_put_mass(out, INFINITY, INFINITY, INFINITY, INFINITY);
+    tact_shape_set_mass(out, INFINITY, INFINITY, INFINITY, INFINITY);
 }
 
-static double reach(const double size[3])
+static double halfspace_reach(const double size[3])
 {
     (void)size;
     return INFINITY;
 }
 
-static int surface(const struct tact_shape *shape, const double near[3],
-                   struct tact_surface_point *out)
+static int halfspace_surface(const struct tact_shape *shape, const double near[3],
+                             struct tact_surface_point *out)
 {
     (void)shape;
     tact_v3_set(out->at, near[0], near[1], 0.0);
@@ -27,7 +27,7 @@ static int surface(const struct tact_shape *shape, const double near[3],
 const struct tact_shape_type tact_shape_halfspace_type = {
     .name = "halfspace",
     .keys = "",
-    .mass = mass,
-    .reach = reach,
-    .surface = surface,
+    .mass = halfspace_mass,
+    .reach = halfspace_reach,
+    .surface = halfspace_surface,
 };

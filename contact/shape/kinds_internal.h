@@ -1,4 +1,4 @@
-/* The rows of the table of kinds, and what their sources share. */
+/* The rows of the table of kinds, and functions that their sources share. */
 #ifndef TACT_CONTACT_KINDS_INTERNAL_H
 #define TACT_CONTACT_KINDS_INTERNAL_H
 
@@ -8,21 +8,21 @@
 TACT_SHAPE_KINDS(TACT_SHAPE_ROW)
 #undef TACT_SHAPE_ROW
 
-/* Triangles of a curved surface: its chord error is then about 0.3 % of the radius. */
+/* Number of triangles of a curved surface: the chord error is then about 0.3 % of the radius. */
 enum { TACT_CURVED_TRIANGLES = 2000 };
 
-/* Sides of a cylinder's triangulation. Each is shorter than the patch by which it lies on a plane
- * with the default overlap of 20 um up to a radius of 0.1 m, so that it rolls; of 256 sides, to
- * 0.4 m, a lid on its end took 3 times as long to measure. */
+/* Sides of a cylinder's triangulation. Up to a radius of 0.1 m each is shorter than the patch of
+ * the cylinder on a plane with the default overlap of 20 um, so that it rolls. With 256 sides this
+ * holds up to 0.4 m, but a lid on its end took 3 times as long to measure. */
 enum { TACT_CYLINDER_SIDES = 124 };
 
-/* The centroid at the origin and a diagonal inertia. */
-void tact_shape_put_mass(struct tact_shape_mass *out, double volume, double xx, double yy,
+/* Sets the centroid to the origin and a diagonal inertia. */
+void tact_shape_set_mass(struct tact_shape_mass *out, double volume, double xx, double yy,
                          double zz);
 
 double tact_shape_first(const double size[3]);
 
 /* Adds a principal curvature k [1/m] along the unit vector t to the Weingarten map. */
-void tact_surface_curve(struct tact_surface_point *point, double k, const double t[3]);
+void tact_surface_add_curvature(struct tact_surface_point *point, double k, const double t[3]);
 
 #endif

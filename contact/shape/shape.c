@@ -12,7 +12,7 @@ const struct tact_shape_type *tact_shape_type(enum tact_shape_kind kind)
     return (unsigned)kind < TACT_SHAPE_COUNT ? types[kind] : NULL;
 }
 
-int tact_shape_kind_named(const char *name)
+int tact_shape_kind_find(const char *name)
 {
     for (int i = 0; i < TACT_SHAPE_COUNT; i++) {
         if (!strcmp(types[i]->name, name)) {
@@ -69,7 +69,7 @@ void tact_shape_release(struct tact_shape *shape)
     }
 }
 
-void tact_shape_put_mass(struct tact_shape_mass *out, double volume, double xx, double yy,
+void tact_shape_set_mass(struct tact_shape_mass *out, double volume, double xx, double yy,
                          double zz)
 {
     out->volume = volume;
@@ -92,7 +92,7 @@ void tact_shape_mass(const struct tact_shape *shape, struct tact_shape_mass *out
 double tact_shape_radius(const struct tact_shape *shape)
 {
     double reach = types[shape->kind]->reach(shape->size), r2 = reach * reach;
-    /* Corners of a curved surface's triangulation stand out a little beyond it. */
+    /* The vertices of a curved surface's triangulation are slightly outside of it. */
     for (size_t i = 0; shape->mesh && i < shape->mesh->vertex_count; i++) {
         const double *v = shape->mesh->vertices + 3 * i;
         r2 = tact_max(r2, tact_v3_dot(v, v));
@@ -118,8 +118,8 @@ enum tact_shape_faces tact_shape_faces(const struct tact_shape *shape)
     return types[shape->kind]->faces;
 }
 
-double tact_shape_rolls(const struct tact_shape *shape)
+double tact_shape_rolling_radius(const struct tact_shape *shape)
 {
     const struct tact_shape_type *type = types[shape->kind];
-    return type->rolls ? type->rolls(shape->size) : INFINITY;
+    return type->rolling_radius ? type->rolling_radius(shape->size) : INFINITY;
 }

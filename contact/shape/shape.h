@@ -1,10 +1,10 @@
 /**
  * Collision shapes: solids whose overlap is measured.
  *
- * A shape lives in its own frame; where it sits on a body is a pose beside it. Shapes are plain
- * data; the mesh they point to is owned by whoever made it and must outlive them.
+ * A shape is defined in its own frame; its pose on a body is stored separately. Shapes are plain
+ * data; the mesh that they point to is owned by the caller and must outlive them.
  *
- * Real-time safe but for tact_shape_tessellate() and tact_shape_release().
+ * Real-time safe, except tact_shape_tessellate() and tact_shape_release().
  */
 #ifndef TACT_CONTACT_SHAPE_H
 #define TACT_CONTACT_SHAPE_H
@@ -16,7 +16,7 @@
 TACT_BEGIN_DECLS
 
 /**
- * The kinds of shape, TACT_SHAPE_SPHERE and so on, about the origin of the shape's frame: each has
+ * The kinds of shape, TACT_SHAPE_SPHERE and so on, about the origin of the shape's frame. Each has
  * a row of the table, a source beside this header and a line here.
  */
 #define TACT_SHAPE_KINDS(KIND)                                                                     \
@@ -37,14 +37,14 @@ enum tact_shape_kind { TACT_SHAPE_KINDS(TACT_SHAPE_NAMED) TACT_SHAPE_COUNT };
 
 struct tact_surface_point; /* surface.h */
 
-/** What the surface of a kind is made of. */
+/** Kinds of surface. */
 enum tact_shape_faces {
-    TACT_FACES_FLAT,   /**< faces */
-    TACT_FACES_CURVED, /**< curved all over: the exponent of V ~ depth^p of its contacts is 2 */
-    TACT_FACES_MIXED,  /**< both, as of a cylinder: the exponent follows from the overlap */
+    TACT_FACES_FLAT,   /**< plane faces */
+    TACT_FACES_CURVED, /**< curved everywhere: the exponent of V ~ depth^p of its contacts is 2 */
+    TACT_FACES_MIXED,  /**< both, as for a cylinder: the exponent is computed from the overlap */
 };
 
-/** A shape: its kind, its size, and its surface where that is a mesh. */
+/** A shape: kind, size, and mesh where it has one. */
 struct tact_shape {
     enum tact_shape_kind kind;    /**< kind of shape */
     double size[3];               /**< [m], see the kind */
@@ -63,24 +63,25 @@ struct tact_shape_mass {
 
 /** A row of the table of kinds. */
 struct tact_shape_type {
-    const char *name;            /**< in scenes, on command lines and in logs */
-    enum tact_shape_faces faces; /**< what its surface is made of */
-    const char *keys; /**< what it takes in a scene, by words: "radius", "tube", "length" [m],
-                           "size", three full lengths [m]; "file" where it is given as a mesh */
-    int lengths;      /**< numbers of size[] that it uses */
-    int may_vanish;   /**< bits: those that may be 0 */
+    const char *name;            /**< name in scenes, on command lines and in logs */
+    enum tact_shape_faces faces; /**< kind of its surface */
+    const char *keys; /**< keys in a scene, separated by spaces: "radius", "tube", "length" [m],
+                         "size", three full lengths [m]; "file" where it is given as a mesh */
+    int lengths;      /**< number of entries of size[] in use */
+    int may_vanish;   /**< bits: entries of size[] that may be 0 */
     int concave;      /**< 1: not convex, or not known to be */
-    /** Triangles about the surface, of the volume that the solid has; NULL where none are needed.
-     */
+    /** Makes a closed triangulation with the volume of the solid; NULL where none is needed. */
     int (*make)(const double size[3], struct tact_mesh **out);
     void (*mass)(const struct tact_shape *shape,
                  struct tact_shape_mass *out); /**< mass properties at unit density */
-    double (*reach)(const double size[3]);     /**< of its farthest point from the origin [m] */
-    double (*rolls)(const double size[3]);     /**< largest radius of curvature [m]; NULL: flat */
-    /** What tact_shape_surface() says; NULL where the surface has edges. */
+    double (*reach)(
+        const double size[3]); /**< distance of its farthest point from the origin [m] */
+    double (*rolling_radius)(
+        const double size[3]); /**< largest radius of curvature [m]; NULL: flat */
+    /** Implements tact_shape_surface(); NULL where the surface has edges. */
     int (*surface)(const struct tact_shape *shape, const double near[3],
                    struct tact_surface_point *out);
-    /** What tact_shape_support() says; NULL where the solid is not convex or has flat places. */
+    /** Implements tact_shape_support(); NULL where the solid is not strictly convex. */
     void (*support)(const struct tact_shape *shape, const double normal[3], double out[3]);
 };
 
@@ -88,9 +89,9 @@ struct tact_shape_type {
 TACT_API const struct tact_shape_type *tact_shape_type(enum tact_shape_kind kind);
 
 /** The kind of that name; -1 where there is none. */
-TACT_API int tact_shape_kind_named(const char *name);
+TACT_API int tact_shape_kind_find(const char *name);
 
-/** What a scene says of the size of a shape [m]. */
+/** Size of a shape as given in a scene [m]. */
 struct tact_shape_lengths {
     double radius;  /**< [m] */
     double tube;    /**< radius of a torus' tube [m] */
@@ -98,32 +99,32 @@ struct tact_shape_lengths {
     double size[3]; /**< full lengths along x, y, z [m] */
 };
 
-/** A shape of a kind from what a scene says of it: the keys that the kind takes, others ignored.
- *  Without triangles. */
+/** A shape of a kind, from the lengths of the keys that the kind uses; others are ignored. Without
+ * triangulation. */
 TACT_API struct tact_shape tact_shape_sized(enum tact_shape_kind kind,
                                             const struct tact_shape_lengths *lengths);
 
-/** Makes the triangulation that a kind needs for pairs without a closed form (SPHERE has one
- * against every kind). -ENOMEM, -EINVAL for a size that is not positive. Not real-time safe. */
+/** Makes the triangulation of a kind that some of its pairs need (not SPHERE, which has closed
+ * forms with every kind). -ENOMEM, -EINVAL for a size that is not positive. Not real-time safe. */
 TACT_API int tact_shape_tessellate(struct tact_shape *shape);
 
-/** Frees what tact_shape_tessellate() made. */
+/** Frees the triangulation. */
 TACT_API void tact_shape_release(struct tact_shape *shape);
 
-/** Volume, centroid, inertia at unit density, exact (closed form; a mesh by its own integrals). */
+/** Volume, centroid and inertia at unit density, exact (closed form; for a mesh its integrals). */
 TACT_API void tact_shape_mass(const struct tact_shape *shape, struct tact_shape_mass *out);
 
-/** Radius [m] of a sphere about the shape's origin that holds it; INFINITY for a half-space. */
+/** Radius [m] of a sphere about the shape's origin that contains it; INFINITY for a half-space. */
 TACT_API double tact_shape_radius(const struct tact_shape *shape);
 
-/** Least extent along an axis of its frame [m]; INFINITY for a half-space. */
+/** Smallest extent along an axis of its frame [m]; INFINITY for a half-space. */
 TACT_API double tact_shape_thickness(const struct tact_shape *shape);
 
-/** What the surface of a shape is made of. Real-time safe. */
+/** Kind of surface of a shape. Real-time safe. */
 TACT_API enum tact_shape_faces tact_shape_faces(const struct tact_shape *shape);
 
-/** Radius on which it rolls at most [m]; INFINITY for flat ones. */
-TACT_API double tact_shape_rolls(const struct tact_shape *shape);
+/** Largest radius on which it rolls [m]; INFINITY for flat surfaces. */
+TACT_API double tact_shape_rolling_radius(const struct tact_shape *shape);
 
 TACT_END_DECLS
 

@@ -1,19 +1,19 @@
-/* A ball: closed forms measure it against every kind. */
+/* A ball: measured by closed forms with every kind. */
 #include <errno.h>
 #include <string.h>
 #include "contact/shape/kinds_internal.h"
 
 #define PI 3.14159265358979323846
 
-static void mass(const struct tact_shape *shape, struct tact_shape_mass *out)
+static void sphere_mass(const struct tact_shape *shape, struct tact_shape_mass *out)
 {
     double r = shape->size[0], ball = 4.0 / 3.0 * PI * r * r * r;
     double any = ball * (2.0 / 5.0 * r * r);
-    tact_shape_put_mass(out, ball, any, any, any);
+    tact_shape_set_mass(out, ball, any, any, any);
 }
 
-static int surface(const struct tact_shape *shape, const double near[3],
-                   struct tact_surface_point *out)
+static int sphere_surface(const struct tact_shape *shape, const double near[3],
+                          struct tact_surface_point *out)
 {
     const double r = shape->size[0], k = 1.0 / r;
     if (!(tact_v3_normalize(out->normal, near) > 0.0)) {
@@ -21,14 +21,14 @@ static int surface(const struct tact_shape *shape, const double near[3],
     }
     tact_v3_scale(out->at, out->normal, r);
     memset(out->bend, 0, sizeof out->bend);
-    tact_surface_curve(out, -k, out->normal);
+    tact_surface_add_curvature(out, -k, out->normal);
     for (int i = 0; i < 9; i += 4) {
         out->bend[i] += k;
     }
     return 0;
 }
 
-static void support(const struct tact_shape *shape, const double normal[3], double out[3])
+static void sphere_support(const struct tact_shape *shape, const double normal[3], double out[3])
 {
     tact_v3_scale(out, normal, shape->size[0]);
 }
@@ -38,9 +38,9 @@ const struct tact_shape_type tact_shape_sphere_type = {
     .faces = TACT_FACES_CURVED,
     .keys = "radius",
     .lengths = 1,
-    .mass = mass,
+    .mass = sphere_mass,
     .reach = tact_shape_first,
-    .rolls = tact_shape_first,
-    .surface = surface,
-    .support = support,
+    .rolling_radius = tact_shape_first,
+    .surface = sphere_surface,
+    .support = sphere_support,
 };

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include "contact/shape/kinds_internal.h"
 
-void tact_surface_curve(struct tact_surface_point *point, double k, const double t[3])
+void tact_surface_add_curvature(struct tact_surface_point *point, double k, const double t[3])
 {
     for (int i = 0; i < 9; i++) {
         point->bend[i] += k * t[i / 3] * t[i % 3];
@@ -32,8 +32,8 @@ void tact_eigen2(double a, double b, double c, double l[2], double axis[2])
     double mean = 0.5 * (a + c), half = 0.5 * (a - c), radius = tact_hypot(half, b);
     l[0] = mean - radius;
     l[1] = mean + radius;
-    /* The longer of the two rows of (M - l[1]) is normal to the axis of l[1]: along that of l[0].
-     */
+    /* The longer of the two rows of (M - l[1]) is normal to the axis of l[1], so along that of
+     * l[0]. */
     double x = half > 0.0 ? -b : radius - half, y = half > 0.0 ? radius + half : -b;
     double size = tact_hypot(x, y);
     axis[0] = size > 0.0 ? x / size : 1.0;

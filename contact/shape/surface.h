@@ -1,5 +1,5 @@
 /**
- * Smooth surfaces of shapes: position, normal and curvature, without triangles.
+ * Smooth surfaces of shapes: position, normal and curvature, without triangulation.
  */
 #ifndef TACT_CONTACT_SURFACE_H
 #define TACT_CONTACT_SURFACE_H
@@ -18,13 +18,13 @@ struct tact_surface_point {
 };
 
 /**
- * The point of the surface that `near` [m] projects to, and the curvature there. The projection is
- * one that leaves points of the surface where they are, and moves with `near` to first order along
- * the surface: of a sphere and an ellipsoid along the radius, of a torus from the ring. Real-time
- * safe.
+ * The point of the surface to which `near` [m] is projected, and the curvature there. The
+ * projection leaves points of the surface unchanged, and moves with `near` to first order along the
+ * surface: for a sphere and an ellipsoid along the radius, for a torus from the ring.
+ * Real-time safe.
  * @retval 0
- * @retval -ENOTSUP  a kind whose surface is not smooth all over
- * @retval -EDOM     `near` projects to no single point, as the centre of a sphere
+ * @retval -ENOTSUP  a kind whose surface is not smooth everywhere
+ * @retval -EDOM     `near` has no unique projection, as the centre of a sphere
  */
 TACT_API int tact_shape_surface(const struct tact_shape *shape, const double near[3],
                                 struct tact_surface_point *out);
@@ -32,13 +32,13 @@ TACT_API int tact_shape_surface(const struct tact_shape *shape, const double nea
 /**
  * The point of a strictly convex surface whose outward unit normal is `normal` [m]. Real-time safe.
  * @retval 0
- * @retval -ENOTSUP  a kind that is not convex, or has flat places or edges
+ * @retval -ENOTSUP  a kind that is not strictly convex
  */
 TACT_API int tact_shape_support(const struct tact_shape *shape, const double normal[3],
                                 double out[3]);
 
 /** Principal curvatures of a point [1/m], k[0] <= k[1], and the unit direction of each, 3 x 3
- *  row-major with the normal as the last row. Real-time safe. */
+ * row-major with the normal as the last row. Real-time safe. */
 TACT_API void tact_surface_curvatures(const struct tact_surface_point *point, double k[2],
                                       double directions[9]);
 

@@ -13,8 +13,8 @@ static double volume(const double size[3])
     return 2.0 * PI * PI * size[0] * size[1] * size[1];
 }
 
-/* Of the volume that the torus has: a mesh with its vertices on the surface, grown. */
-static int make(const double size[3], struct tact_mesh **out)
+/* With the volume of the torus: a mesh with its vertices on the surface, enlarged. */
+static int torus_make(const double size[3], struct tact_mesh **out)
 {
     struct tact_generate ring = {.kind = TACT_GENERATE_TORUS,
                                  .radius = size[0],
@@ -38,23 +38,23 @@ static int make(const double size[3], struct tact_mesh **out)
     return rc;
 }
 
-static void mass(const struct tact_shape *shape, struct tact_shape_mass *out)
+static void torus_mass(const struct tact_shape *shape, struct tact_shape_mass *out)
 {
     double ring = shape->size[0] * shape->size[0], tube = shape->size[1] * shape->size[1];
     double v = volume(shape->size), across = v * (0.5 * ring + 0.625 * tube);
-    tact_shape_put_mass(out, v, across, across, v * (ring + 0.75 * tube));
+    tact_shape_set_mass(out, v, across, across, v * (ring + 0.75 * tube));
 }
 
-static double reach(const double size[3])
+static double torus_reach(const double size[3])
 {
     return size[0] + size[1];
 }
 
-/* From the nearest point of the ring, radius R, outward to the tube's, r: curved by 1/r along the
- * tube's section and by cos / (R + r cos) along the ring, cos being the normal's part away from z.
- */
-static int surface(const struct tact_shape *shape, const double near[3],
-                   struct tact_surface_point *out)
+/* From the nearest point of the ring, radius R, outward to the tube's surface, radius r: curvature
+ * 1/r along the tube's section and cos / (R + r cos) along the ring, cos being the component of the
+ * normal away from z. */
+static int torus_surface(const struct tact_shape *shape, const double near[3],
+                         struct tact_surface_point *out)
 {
     const double ring = shape->size[0], tube = shape->size[1];
     const double across = tact_hypot(near[0], near[1]);
@@ -73,8 +73,8 @@ static int surface(const struct tact_shape *shape, const double near[3],
     tact_v3_scale(out->at, e, ring);
     tact_v3_axpy(out->at, tube, n);
     memset(out->bend, 0, sizeof out->bend);
-    tact_surface_curve(out, 1.0 / tube, section);
-    tact_surface_curve(out, cosine / (ring + tube * cosine), round);
+    tact_surface_add_curvature(out, 1.0 / tube, section);
+    tact_surface_add_curvature(out, cosine / (ring + tube * cosine), round);
     return 0;
 }
 
@@ -84,9 +84,9 @@ const struct tact_shape_type tact_shape_torus_type = {
     .keys = "radius tube",
     .lengths = 2,
     .concave = 1,
-    .make = make,
-    .mass = mass,
-    .reach = reach,
-    .rolls = reach,
-    .surface = surface,
+    .make = torus_make,
+    .mass = torus_mass,
+    .reach = torus_reach,
+    .rolling_radius = torus_reach,
+    .surface = torus_surface,
 };

@@ -303,7 +303,7 @@ static int acquire_slot(struct tact_world *world, const struct world_pair *p)
     c->limits = TACT_LIMIT_OPEN;
     memset(tact_slot_state(world, slot), 0, (size_t)world->state * sizeof(double));
     if (world->points.room) {
-        tact_points_forget(&world->points, slot);
+        tact_points_reset(&world->points, slot);
     }
     if (p->max_patches > 1) {
         c->first_piece = near->free_pieces[--near->free_piece_count];

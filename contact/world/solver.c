@@ -1,7 +1,7 @@
 /*
  * Block Gauss-Seidel over the contacts of a tick (Bouchard 2015, sections 3 and 5.1). Each block
- * is a 6D contact in the frame of its patch, with S = J M^-1 J^T of its two bodies, and is warm-
- * started.
+ * is a 6D contact in the frame of its patch, with S = J M^-1 J^T of its two bodies, and is
+ * warm-started.
  */
 #include <errno.h>
 #include <string.h>

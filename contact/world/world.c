@@ -36,7 +36,7 @@ int tact_world_create(const struct tact_world_options *o, struct tact_world **ou
     *out = NULL;
     if (!(o->period > 0.0) || !isfinite(o->period) || o->iterations < 1 || o->contacts < 0 ||
         o->near < 0 || !(o->tolerance >= 0.0) || !(o->push_limit >= 0.0) || o->points < 1 ||
-        (o->model && !tact_contact_model_usable(o->model)) ||
+        (o->model && !tact_contact_model_is_usable(o->model)) ||
         !isfinite(o->gravity[0] + o->gravity[1] + o->gravity[2])) {
         return -EINVAL;
     }
@@ -200,7 +200,7 @@ int tact_world_set_law(struct tact_world *world, int a, int b, const struct tact
         law->restitution < 0.0 || law->restitution > 1.0 || law->modulus < 0.0 ||
         law->ellipse_size < 0.0 || law->tangential_compliance < 0.0 || law->tip_radius < 0.0 ||
         law->tip_power < 0.0 || law->tip_power > 1.0 ||
-        (law->model && !tact_contact_model_usable(law->model))) {
+        (law->model && !tact_contact_model_is_usable(law->model))) {
         return -EINVAL;
     }
     int most = (a > b ? a : b) + 1;

@@ -125,7 +125,7 @@ int tact_scene_check_shape(const struct tact_scene_check *check, struct tact_sce
     }
     int rc = tact_scene_need_word(check, tact_scene_key_of(key, path, "type"), shape->type, types);
     if (!rc) {
-        keys = tact_shape_type((enum tact_shape_kind)tact_shape_kind_named(shape->type))->keys;
+        keys = tact_shape_type((enum tact_shape_kind)tact_shape_kind_find(shape->type))->keys;
     }
     for (size_t i = 0; !rc && i < sizeof uses / sizeof *uses; i++) {
         bool used = strstr(keys, uses[i].word) != NULL;

@@ -112,7 +112,7 @@ static int make_shape(const struct tact_scene_check *check, const struct tact_sc
     if (shape->generate) {
         return make_generated_mesh(check, shape, path);
     }
-    enum tact_shape_kind kind = (enum tact_shape_kind)tact_shape_kind_named(shape->type);
+    enum tact_shape_kind kind = (enum tact_shape_kind)tact_shape_kind_find(shape->type);
     struct tact_shape_lengths lengths = {shape->radius, shape->tube, shape->length, {0.0}};
     tact_v3_copy(lengths.size, shape->size);
     *s = tact_shape_sized(kind, &lengths);

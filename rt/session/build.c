@@ -221,7 +221,7 @@ static void pair_tip(const struct tact_scene_material *a, const struct tact_scen
 /* NULL: by the kinds of the shapes. */
 static const struct tact_contact_model *find_model(const char *name)
 {
-    return tact_contact_model_named(strcmp(name, "patch") ? name : "volume"); /* its old name */
+    return tact_contact_model_find(strcmp(name, "patch") ? name : "volume"); /* its old name */
 }
 
 /* NULL: the first. */

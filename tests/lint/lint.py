@@ -35,7 +35,9 @@ ALLOWED = {  # what a folder may include besides itself
 COMPARES = "contact/compare"
 CODE = (".c", ".h", ".cl", ".cc")
 PLAIN_FOLDERS = [  # grows as folders are cleaned
-    "contact/local", "contact/mesh", "contact/moments", "contact/world", "kernels", "rt", "rt/log", "rt/scene", "devices/attached", "devices/comedi", "devices/common",
+    "contact", "contact/compare", "contact/local", "contact/mesh", "contact/moments", "contact/pair",
+    "contact/pair/features", "contact/pair/field", "contact/pair/points", "contact/pair/smooth", "contact/pair/volume",
+    "contact/shape", "contact/world", "kernels", "rt", "rt/log", "rt/scene", "devices/attached", "devices/comedi", "devices/common",
     "devices/evdev", "devices/force", "devices/guard", "devices/recorded", "devices/scripted", "devices/twin",
     "examples"]
 PLAIN_WORDS = {  # words with a private meaning: what to write instead

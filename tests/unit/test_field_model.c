@@ -29,7 +29,7 @@ static void set_field(struct world_scene *s, int material, double modulus, doubl
 static struct tact_contact_law law_of(double mu, double dissipation, double hunt_crossley)
 {
     struct tact_contact_law law = scene_rigid(mu);
-    law.model = tact_contact_model_named("field");
+    law.model = tact_contact_model_find("field");
     law.dissipation = dissipation;
     law.hunt_crossley = hunt_crossley;
     return law;
@@ -350,7 +350,7 @@ static void patch_of(const struct tact_shape *a, const struct tact_pose *pa, dou
                      const struct tact_shape *b, const struct tact_pose *pb, double slope_b,
                      struct tact_patch *patch)
 {
-    const struct tact_contact_model *model = tact_contact_model_named("field");
+    const struct tact_contact_model *model = tact_contact_model_find("field");
     const struct tact_material of_a = {.field = {isinf(slope_a) ? 0.0 : slope_a, 1.0}};
     const struct tact_material of_b = {.field = {isinf(slope_b) ? 0.0 : slope_b, 1.0}};
     const struct tact_world_options o = tact_world_options_default();

@@ -16,7 +16,7 @@
 static struct tact_world_options options_of(const char *model, double period)
 {
     struct tact_world_options o = tact_world_options_default();
-    o.model = tact_contact_model_named(model);
+    o.model = tact_contact_model_find(model);
     o.period = period;
     assert_non_null(o.model);
     return o;
@@ -227,7 +227,7 @@ static void block_tips_at_its_edge(void **state)
         const struct tact_shape box = scene_box(0.05, 0.06, 0.1);
         const double place[3] = {0.0, 0.0, 0.05};
         struct world_scene s;
-        o.model = tact_contact_model_named("features");
+        o.model = tact_contact_model_find("features");
         scene_open(&s, &o);
         scene_ground(&s);
         scene_solid(&s, &box, 0.3, place, 0.0);
@@ -341,7 +341,7 @@ static void can_tips_at_its_rim(void **state)
         const double place[3] = {0.0, 0.0, 0.05};
         struct tact_pose under = tact_pose_identity();
         struct world_scene s;
-        o.model = tact_contact_model_named("features");
+        o.model = tact_contact_model_find("features");
         scene_open(&s, &o);
         under.position[2] = -0.005;
         scene_attach(&s, -1, &plate, &under, 0);
@@ -367,7 +367,7 @@ static void can_rolls(void **state)
         struct tact_pose under = tact_pose_identity();
         struct world_scene s;
         double deepest = 0.0;
-        o.model = tact_contact_model_named("features");
+        o.model = tact_contact_model_find("features");
         o.period = h;
         scene_open(&s, &o);
         under.position[2] = -0.5e-3;

@@ -25,7 +25,7 @@ static void open_twin(struct twin *twin, build_fn build, struct tact_world_optio
     options.tolerance = 1e-13;
     scene_open(&twin->patch, &options);
     build(&twin->patch);
-    options.model = tact_contact_model_named("points");
+    options.model = tact_contact_model_find("points");
     options.iterations = 20000;
     scene_open(&twin->points, &options);
     build(&twin->points);
@@ -168,7 +168,7 @@ static void warm_starts(void **state)
     (void)state;
     struct world_scene s;
     struct tact_world_options o = tact_world_options_default();
-    o.model = tact_contact_model_named("points");
+    o.model = tact_contact_model_find("points");
     o.iterations = 20000;
     scene_open(&s, &o);
     build_table(&s);
@@ -192,7 +192,7 @@ static void no_room(void **state)
     (void)state;
     struct world_scene s;
     struct tact_world_options o = tact_world_options_default();
-    o.model = tact_contact_model_named("points");
+    o.model = tact_contact_model_find("points");
     o.points = 3;
     scene_open(&s, &o);
     build_block(&s);

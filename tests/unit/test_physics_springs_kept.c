@@ -67,7 +67,7 @@ static void fingers_press_the_ground(void **state)
         struct tact_world_options o = tact_world_options_default();
         int across = run % 2;
         o.local = run / 2 == 1 ? TACT_LOCAL_BOUCHARD : TACT_LOCAL_CONE;
-        o.model = run / 2 == 2 ? tact_contact_model_named("points") : NULL;
+        o.model = run / 2 == 2 ? tact_contact_model_find("points") : NULL;
         open_finger(&s, &o, across);
         scene_run(&s, 0.2);
         if (across) {

@@ -34,7 +34,7 @@ static void open_scene(struct world_scene *s, int ground_soft, int soft)
 static void start_scene(struct world_scene *s)
 {
     struct tact_contact_law law = scene_rigid(0.5);
-    law.model = tact_contact_model_named("field");
+    law.model = tact_contact_model_find("field");
     law.dissipation = 0.003;
     scene_law(s, 0, 1, &law);
     scene_law(s, 1, 1, &law);

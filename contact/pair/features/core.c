@@ -9,13 +9,13 @@
 #include "contact/pair/features/curved_internal.h"
 #include "contact/pair/features/faces_internal.h"
 
-/* Up to so many vertices all are tried, which costs less than to walk among them. */
+/* Up to this number of vertices all are tested, which is faster than a walk along edges. */
 #define FEW 24
 
-/* Directions of the table: a cube's faces of 8 by 8 cells. */
+/* Directions of the table: the faces of a cube, 8 by 8 cells each. */
 enum { SIDE = 8, CELLS = 6 * SIDE * SIDE };
 
-/* The cell of the table in which a direction is. */
+/* The cell of the table that contains a direction. */
 static int cell_of(const double d[3])
 {
     int axis = fabs(d[1]) > fabs(d[0]) ? 1 : 0;
@@ -67,7 +67,7 @@ int64_t tact_core_support(const struct tact_core *core, const double d[3], int64
     return at;
 }
 
-/* Fills the table: the vertex furthest along the middle of each cell. */
+/* Fills the table: the farthest vertex along the middle of each cell. */
 static int make_start(struct tact_core *core)
 {
     int *start = calloc(CELLS, sizeof *start);
@@ -129,7 +129,7 @@ static int make_hull(struct tact_core *core, const struct tact_mesh *mesh)
     return rc ? rc : set_size(core);
 }
 
-/* A ball's point or a capsule's axis. */
+/* The core of a ball, a point, or of a capsule, a segment. */
 static int make_axis(struct tact_core *core, double radius, double half)
 {
     core->radius = radius;

@@ -1,42 +1,44 @@
-/* Convex cores with a radius: what the model of features derives from a shape once. */
+/* Convex cores with a radius: what the features model derives from a shape in prepare(). */
 #ifndef TACT_CONTACT_CORE_INTERNAL_H
 #define TACT_CONTACT_CORE_INTERNAL_H
 
 #include <stdint.h>
 #include "contact/pair/model.h"
 
-/* Corners of a face that a manifold is made of: of more, so many about evenly along the rim. */
+/* Largest number of corners of a face in a manifold: of a face with more, this many at even
+ * distances along its rim. */
 enum { TACT_CORE_RIM = 64 };
 
 /*
- * A convex polytope: a hull, the segment of a capsule, the point of a ball, a cylinder or an
- * ellipsoid as in curved_internal.h. The shape is all points within `radius` of it. Coordinates are
- * those of the shape. A half-space has a radius of 0 and no vertices: it is known by its kind.
+ * A convex polytope: a hull, the segment of a capsule, the point of a ball; or a cylinder or an
+ * ellipsoid, see curved_internal.h. The shape consists of all points within `radius` of it.
+ * Coordinates are in the frame of the shape. A half-space has a radius of 0 and no vertices: it is
+ * identified by its kind.
  */
 struct tact_core {
     enum tact_shape_kind kind;
     double radius;    /* [m] */
-    double size;      /* greatest coordinate of a vertex [m] */
-    double thickness; /* least distance of a face from the vertex opposite to it, with the radius
+    double size;      /* largest coordinate of a vertex [m] */
+    double thickness; /* smallest distance of a face from the vertex opposite to it, plus the radius
                          on both sides [m] */
-    double middle[3]; /* and radius [m] of a ball inside of it, radius included */
-    double inner;
-    double half[3]; /* of a cylinder or an ellipsoid: its lengths, as the shape has them [m] */
+    double middle[3]; /* centre of a ball inside the solid [m] */
+    double inner;     /* radius of that ball, including `radius` [m] */
+    double half[3];   /* of a cylinder or an ellipsoid: its lengths, as in the shape [m] */
     int64_t vertices;
     double (*vertex)[3]; /* [m]; NULL: a curved surface */
     int *next_first;     /* by vertex: where its neighbours start in `next`; one more */
     int *next;           /* neighbours along edges of the triangulation */
     int faces;
     double (*normal)[3]; /* outward unit normals of faces; coplanar triangles are one face */
-    double *offset;      /* of their planes, at the outmost of their corners [m] */
+    double *offset;      /* of their planes, at the farthest of their corners [m] */
     int *rim_first;      /* by face: where its corners start in `rim`; one more */
     int *rim;            /* vertices, counter-clockwise from outside */
     int *at_first;       /* by vertex: where its faces start in `at`; one more */
     int *at;
-    int *start; /* a vertex far out in each of TACT_CORE_CELLS directions; NULL: few */
+    int *start; /* a far vertex in each of TACT_CORE_CELLS directions; NULL: few vertices */
 };
 
-/* 1 for kinds that have one. */
+/* 1 for kinds that have a core. */
 static inline int tact_core_has(enum tact_shape_kind kind)
 {
     return kind == TACT_SHAPE_HALFSPACE || kind == TACT_SHAPE_SPHERE ||
@@ -45,15 +47,15 @@ static inline int tact_core_has(enum tact_shape_kind kind)
 }
 
 /* Makes the core of a shape. -ENOMEM, -ENOTSUP for a kind without one, -EINVAL for a solid without
- * its triangles. */
+ * its triangulation. */
 int tact_core_create(const struct tact_shape *shape, struct tact_core **out);
 void tact_core_free(struct tact_core *core);
 
-/* The vertex furthest along d (shape frame, of any length); the search walks along edges from the
- * vertex `from`, or where that is negative, from the table of directions. Real-time safe. */
+/* The farthest vertex along d (shape frame, of any length). The search walks along edges from the
+ * vertex `from` or, where that is negative, from the table of directions. Real-time safe. */
 int64_t tact_core_support(const struct tact_core *core, const double d[3], int64_t from);
 
-/* Place of a vertex (shape frame) [m]. Real-time safe. */
+/* Position of a vertex (shape frame) [m]. Real-time safe. */
 void tact_core_vertex(const struct tact_core *core, int64_t vertex, double out[3]);
 
 #endif

@@ -1,8 +1,9 @@
 /*
- * Cores with a curved surface as polytopes of so many vertices that rounding does not tell them
- * from it. A vertex is the point of the surface in one of 2^31 directions about a cylinder's axis,
- * or 2^52 on an ellipsoid, and its number is that of the direction: what ends where a support
- * repeats ends on them as well, and a state of vertices says where to start.
+ * Cores with a curved surface, represented as polytopes with so many vertices that they differ from
+ * it by rounding only. A vertex is the point of the surface in one of 2^31 directions about a
+ * cylinder's axis, or 2^52 on an ellipsoid, and its index is that of the direction. Algorithms that
+ * end where a support repeats therefore apply to them too, and a state of vertices is a starting
+ * point.
  */
 #ifndef TACT_CONTACT_CURVED_INTERNAL_H
 #define TACT_CONTACT_CURVED_INTERNAL_H

@@ -10,15 +10,15 @@ const char *tact_feature_name(enum tact_feature feature)
     return feature == TACT_FEATURE_FACE ? "face" : feature == TACT_FEATURE_EDGE ? "edge" : "vertex";
 }
 
-int tact_distance_takes(const struct tact_shape *a, const struct tact_shape *b)
+int tact_distance_supports(const struct tact_shape *a, const struct tact_shape *b)
 {
     int planes = (a->kind == TACT_SHAPE_HALFSPACE) + (b->kind == TACT_SHAPE_HALFSPACE);
     return tact_core_has(a->kind) && tact_core_has(b->kind) && planes < 2;
 }
 
-static void find(const struct tact_core *a, const struct tact_pose *pose_a,
-                 const struct tact_core *b, const struct tact_pose *pose_b,
-                 struct tact_distance *out)
+static void find_distance(const struct tact_core *a, const struct tact_pose *pose_a,
+                          const struct tact_core *b, const struct tact_pose *pose_b,
+                          struct tact_distance *out)
 {
     double state[TACT_NEAREST_STATE] = {0.0};
     struct tact_separation sep;
@@ -51,10 +51,10 @@ int tact_distance_find(const struct tact_shape *a, const struct tact_pose *pose_
                        struct tact_distance *out)
 {
     struct tact_core *of_a = NULL, *of_b = NULL;
-    int rc = tact_distance_takes(a, b) ? tact_core_create(a, &of_a) : -ENOTSUP;
+    int rc = tact_distance_supports(a, b) ? tact_core_create(a, &of_a) : -ENOTSUP;
     rc = rc ? rc : tact_core_create(b, &of_b);
     if (!rc) {
-        find(of_a, pose_a, of_b, pose_b, out);
+        find_distance(of_a, pose_a, of_b, pose_b, out);
     }
     tact_core_free(of_a);
     tact_core_free(of_b);

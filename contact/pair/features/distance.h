@@ -1,6 +1,6 @@
 /**
- * The distance of two convex solids, or the least translation that parts them, with the features
- * that decide it (Yi and Drumwright 2018; see README.md beside this header).
+ * The distance of two convex solids, or the least translation that separates them, with the closest
+ * features (Yi and Drumwright 2018; see README.md beside this header).
  */
 #ifndef TACT_CONTACT_DISTANCE_H
 #define TACT_CONTACT_DISTANCE_H
@@ -10,40 +10,41 @@
 
 TACT_BEGIN_DECLS
 
-/** What of a solid lies nearest along the normal: of a capsule its axis, of a ball its centre. */
+/** Feature of a solid that is nearest along the normal: for a capsule of its axis, for a ball its
+ * centre. */
 enum tact_feature { TACT_FEATURE_VERTEX, TACT_FEATURE_EDGE, TACT_FEATURE_FACE };
 
-/** Room for the corners of the contact polygon. */
+/** Capacity for corners of the contact polygon. */
 #define TACT_DISTANCE_CORNERS 136
 
-/** What two convex solids are to each other. */
+/** Relative position of two convex solids. */
 struct tact_distance {
-    double distance;              /**< [m]; negative: depth of the least translation */
-    double bound;                 /**< lower bound of the distance: by the width along the normal,
-                                       which differs from it by rounding only [m] */
-    double normal[3];             /**< unit, pushes A out of B, world */
+    double distance;  /**< [m]; negative: length of the least translation that separates */
+    double bound;     /**< lower bound of the distance: from the extent along the normal; differs by
+                         rounding only [m] */
+    double normal[3]; /**< unit, pushes A out of B, world */
     double point[2][3];           /**< of A and B: nearest to each other, or deepest [m], world */
     enum tact_feature feature[2]; /**< of A and B */
-    int corners;                  /**< of the polygon over which the features face each other,
-                                       counter-clockwise about the normal; 1: a point, 2: a segment */
+    int corners; /**< number of corners of the polygon in which the features overlap, projected
+                    along the normal; counter-clockwise about it; 1: a point, 2: a segment */
     double corner[TACT_DISTANCE_CORNERS][3]; /**< half way between the two surfaces [m], world */
     double gap[TACT_DISTANCE_CORNERS];       /**< at each corner along the normal [m] */
-    int supports; /**< searches for a vertex furthest along a direction that it took */
+    int supports;                            /**< number of support searches */
 };
 
-/** "vertex", "edge" or "face". Real-time safe. */
+/** "vertex", "edge" or "face", static text. Real-time safe. */
 TACT_API const char *tact_feature_name(enum tact_feature feature);
 
-/** 1 for two shapes whose distance tact_distance_find() knows: half-spaces, spheres, capsules,
- *  cylinders, ellipsoids, boxes and convex solids, one of them bounded. Real-time safe. */
-TACT_API int tact_distance_takes(const struct tact_shape *a, const struct tact_shape *b);
+/** 1 for two shapes that tact_distance_find() supports: half-spaces, spheres, capsules, cylinders,
+ * ellipsoids, boxes and convex solids, one of them bounded. Real-time safe. */
+TACT_API int tact_distance_supports(const struct tact_shape *a, const struct tact_shape *b);
 
 /**
  * Distance of shape a at pose_a and b at pose_b; a box must be tessellated. Allocates: not
  * real-time safe.
  * @retval 0
- * @retval -ENOTSUP  tact_distance_takes() is 0
- * @retval -ENOMEM, -EINVAL for a box or convex solid without its triangles
+ * @retval -ENOTSUP  tact_distance_supports() is 0
+ * @retval -ENOMEM, -EINVAL for a box or convex solid without its triangulation
  */
 TACT_API int tact_distance_find(const struct tact_shape *a, const struct tact_pose *pose_a,
                                 const struct tact_shape *b, const struct tact_pose *pose_b,

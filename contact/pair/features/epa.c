@@ -1,22 +1,24 @@
-/* The least translation that parts two cores that overlap. */
+/* The least translation that separates two overlapping cores: the expanding polytope. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
 #include "contact/pair/features/difference_internal.h"
 
-#define BEYOND 2e-15 /* of the size: a point further than that in front of a face is beyond it */
-#define CURVED 1e-7  /* of the size: the same where a core is curved, of which more follows */
-#define FLAT 1e-13   /* of the size: a tetrahedron less high than that has no volume */
-#define APART 1e-12  /* of the size: the origin further outside than that is no rounding */
-#define ALIKE (1.0 - 1e-6) /* cosine over which the normals of two faces of a plane are */
-#define SLIVER 1e-14       /* of its sides' product: a face of less area has no normal */
+#define BEYOND 2e-15 /* of the size: height above which a point is outside of a face */
+#define CURVED                                                                                     \
+    1e-7 /* of the size: the same where a core is curved, whose result is refined afterwards */
+#define FLAT 1e-13 /* of the size: height below which a tetrahedron has no volume */
+#define OUTSIDE                                                                                    \
+    1e-12 /* of the size: distance of the origin from the polytope that is more than rounding */
+#define ALIKE (1.0 - 1e-6) /* cosine above which the normals of two faces belong to one plane */
+#define SLIVER 1e-14       /* of the product of its sides: a face of less area has no normal */
 
 enum { MOST_POINTS = 256, MOST_FACES = 2 * MOST_POINTS, MOST_EDGES = 128 };
 
 struct face {
     double n[3], d; /* outward unit normal and distance of the plane [m]; d infinite: a sliver */
     int point[3];   /* counter-clockwise from outside */
-    int across[3];  /* the faces beyond the edges from each point to the next */
+    int across[3];  /* indices of the faces across the edges from each point to the next */
     int used;       /* 1: a face; 0: free, or removed */
 };
 
@@ -25,13 +27,13 @@ struct polytope {
     struct tact_difference point[MOST_POINTS];
     struct face face[MOST_FACES];
     int free[MOST_FACES];
-    int points, faces, frees; /* faces: highest number in use, and one */
+    int points, faces, frees; /* faces: highest index in use, plus one */
     int edge[MOST_EDGES][2];  /* of the horizon: a removed face's neighbour, and its edge */
     int edges;
     int leads[MOST_POINTS]; /* the new face that starts at a point */
 };
 
-static void measure(const struct polytope *p, struct face *f)
+static void measure_face(const struct polytope *p, struct face *f)
 {
     const double *a = p->point[f->point[0]].w;
     double ab[3], ac[3], n[3];
@@ -43,8 +45,8 @@ static void measure(const struct polytope *p, struct face *f)
     f->used = 1;
 }
 
-/* How far a point is in front of a face [m]; of a sliver, which is nowhere, beyond all. */
-static double ahead(const struct face *f, const double *w)
+/* Height of a point over a face [m]; infinite for a sliver. */
+static double height_over(const struct face *f, const double *w)
 {
     return f->d < INFINITY ? tact_v3_dot(f->n, w) - f->d : INFINITY;
 }
@@ -56,8 +58,8 @@ static int is_apart(const struct polytope *p, const double *from, const double *
     return tact_v3_dot(d, d) > FLAT * FLAT * p->pair->size * p->pair->size;
 }
 
-/* The support along d or against it that is further from the plane through `from`, where it is off
- * it; 1 where it is. */
+/* Adds the support along d or against it, whichever is farther from the plane through `from`, if it
+ * is outside of that plane; returns 1 where it is. */
 static int add_off(struct polytope *p, const double d[3], const double *from)
 {
     struct tact_difference best = {.a = -1};
@@ -79,9 +81,9 @@ static int add_off(struct polytope *p, const double d[3], const double *from)
     return best.a >= 0;
 }
 
-/* Points until there are two, three and four apart from each other; normal: of the difference where
- * it has no volume. 1 where it has. */
-static int complete(struct polytope *p, double normal[3])
+/* Adds points until the simplex has volume; normal: of the difference where it has none. Returns 1
+ * where it has volume. */
+static int complete_tetrahedron(struct polytope *p, double normal[3])
 {
     static const double axis[3][3] = {{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}, {0.0, 0.0, 1.0}};
     double u[3], v[3], t1[3], t2[3];
@@ -105,8 +107,9 @@ static int complete(struct polytope *p, double normal[3])
     return p->points == 4 || add_off(p, normal, p->point[0].w);
 }
 
-/* The first three or four points of the simplex that are apart and not in line or plane. */
-static void take_simplex(struct polytope *p, const struct tact_simplex *s)
+/* Copies the first three or four points of the simplex that are distinct and not in a line or
+ * plane. */
+static void copy_simplex(struct polytope *p, const struct tact_simplex *s)
 {
     double size = p->pair->size, u[3], v[3], n[3];
     p->points = 0;
@@ -152,7 +155,7 @@ static void make_tetrahedron(struct polytope *p)
     for (int f = 0; f < 4; f++) {
         memcpy(p->face[f].point, point[f], sizeof point[f]);
         memcpy(p->face[f].across, across[f], sizeof across[f]);
-        measure(p, &p->face[f]);
+        measure_face(p, &p->face[f]);
     }
     p->faces = 4;
     p->frees = 0;
@@ -172,20 +175,20 @@ static int nearest_face(const struct polytope *p)
     return best;
 }
 
-static void release(struct polytope *p, int f)
+static void free_face(struct polytope *p, int f)
 {
     p->face[f].used = 0;
     p->free[p->frees++] = f;
 }
 
-/* Removes face f and all beyond its edges that w is ahead of; lists the edges where that ends. 0
- * where there are too many. */
-static int remove_seen(struct polytope *p, int f, const double *w)
+/* Removes face f and all faces across its edges that are visible from w; lists the edges of the
+ * horizon. 0 where there are too many. */
+static int remove_visible(struct polytope *p, int f, const double *w)
 {
     int stack[MOST_FACES], depth = 0;
     double beyond = BEYOND * p->pair->size;
     p->edges = 0;
-    release(p, f);
+    free_face(p, f);
     stack[depth++] = f;
     while (depth > 0) {
         const struct face *at = &p->face[stack[--depth]];
@@ -195,15 +198,15 @@ static int remove_seen(struct polytope *p, int f, const double *w)
             if (!other->used) {
                 continue;
             }
-            if (ahead(other, w) > beyond) {
-                release(p, next);
+            if (height_over(other, w) > beyond) {
+                free_face(p, next);
                 stack[depth++] = next;
                 continue;
             }
             if (p->edges == MOST_EDGES) {
                 return 0;
             }
-            int edge = 0; /* it runs along that edge the other way */
+            int edge = 0; /* the neighbour has that edge in the opposite direction */
             while (edge < 2 && other->point[(edge + 1) % 3] != at->point[k]) {
                 edge++;
             }
@@ -219,8 +222,8 @@ static int new_face(struct polytope *p)
     return p->frees ? p->free[--p->frees] : p->faces < MOST_FACES ? p->faces++ : -1;
 }
 
-/* Faces from the edges of the horizon to the last point. 0 where they do not make one closed way:
- * rounding. */
+/* Adds faces from the edges of the horizon to the last point. 0 where they do not form one closed
+ * loop, due to rounding. */
 static int close_horizon(struct polytope *p)
 {
     int made[MOST_EDGES], good = 1;
@@ -238,7 +241,7 @@ static int close_horizon(struct polytope *p)
         other->across[edge] = f;
         good = good && p->leads[face->point[0]] < 0;
         p->leads[face->point[0]] = f;
-        measure(p, face);
+        measure_face(p, face);
         made[i] = f;
     }
     for (int i = 0; i < p->edges; i++) {
@@ -257,8 +260,7 @@ static int close_horizon(struct polytope *p)
 }
 
 /* Weights of a face's corners in the point of its plane nearest to the origin, times twice its
- * area; the least of them is negative where that point is outside of the face. Returns the least.
- */
+ * area; the smallest is negative where that point is outside of the face. Returns the smallest. */
 static double weights_of(const struct polytope *p, const struct face *f, double weight[3])
 {
     double foot[3], least = INFINITY;
@@ -274,8 +276,8 @@ static double weights_of(const struct polytope *p, const struct face *f, double 
     return least;
 }
 
-/* Makes *face the one that contains the nearest point, of those that lie in its plane but for
- * rounding. Returns whether it is another. */
+/* Sets *face to the face that contains the nearest point, of those in its plane except for
+ * rounding. Returns 1 where it is another one. */
 static int find_containing(const struct polytope *p, double beyond, struct face *face)
 {
     double weight[3], most = weights_of(p, face, weight);
@@ -293,7 +295,7 @@ static int find_containing(const struct polytope *p, double beyond, struct face 
     return changed;
 }
 
-/* The face's point nearest to the origin, as a point of each core. */
+/* The point of the face nearest to the origin, as a point of each core. */
 static void find_witness(const struct polytope *p, const struct face *f, struct tact_nearest *out)
 {
     double total = 0.0, weight[3];
@@ -315,7 +317,8 @@ static void find_witness(const struct polytope *p, const struct face *f, struct 
     tact_v3_axpy(out->on_b, -f->d, f->n);
 }
 
-/* Cores whose difference has no volume, as two axes that cross: they part along its normal. */
+/* Result for cores whose difference has no volume, as of two axes that cross: they separate along
+ * its normal. */
 static void report_flat(const struct polytope *p, const double normal[3], struct tact_nearest *out)
 {
     double side = tact_v3_dot(normal, p->pair->shift) > 0.0 ? -1.0 : 1.0;
@@ -334,8 +337,8 @@ int tact_epa(struct tact_core_pair *pair, const struct tact_simplex *simplex,
     int curved = !pair->a->vertex || !pair->b->vertex;
     double flat[3], beyond = (curved ? CURVED : BEYOND) * pair->size;
     p.pair = pair;
-    take_simplex(&p, simplex);
-    if (!complete(&p, flat)) {
+    copy_simplex(&p, simplex);
+    if (!complete_tetrahedron(&p, flat)) {
         report_flat(&p, flat, out);
         return 1;
     }
@@ -344,15 +347,16 @@ int tact_epa(struct tact_core_pair *pair, const struct tact_simplex *simplex,
         int f = nearest_face(&p);
         struct tact_difference next;
         struct face face = p.face[f];
-        pair->at_a = p.point[face.point[0]].a; /* beyond the face is not far from its corners */
+        pair->at_a =
+            p.point[face.point[0]].a; /* the support beyond the face is not far from its corners */
         pair->at_b = p.point[face.point[0]].b;
         tact_difference_support(pair, face.n, &next);
         int known = tact_difference_repeats(p.point, p.points, &next);
-        int done = known || ahead(&face, next.w) <= beyond;
+        int done = known || height_over(&face, next.w) <= beyond;
         int whole = !done && p.points < MOST_POINTS;
         if (whole) {
             p.point[p.points++] = next;
-            whole = remove_seen(&p, f, next.w) && close_horizon(&p);
+            whole = remove_visible(&p, f, next.w) && close_horizon(&p);
         }
         if (!whole) {
             if (find_containing(&p, beyond, &face)) {
@@ -361,7 +365,7 @@ int tact_epa(struct tact_core_pair *pair, const struct tact_simplex *simplex,
             find_witness(&p, &face, out);
             out->distance = -face.d;
             out->bound = -tact_v3_dot(face.n, next.w);
-            return !done ? -1 : face.d < -APART * pair->size ? 0 : 1;
+            return !done ? -1 : face.d < -OUTSIDE * pair->size ? 0 : 1;
         }
     }
 }

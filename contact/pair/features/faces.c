@@ -7,8 +7,8 @@
 
 #include "contact/mesh/mesh_internal.h"
 
-/* Triangles whose corners are within this share of the size from a common plane are one face: files
- * have six digits. */
+/* Triangles whose corners are within this fraction of the size from a common plane form one face:
+ * files have six digits. */
 #define FLAT 1e-6
 
 /* An edge of a triangle, from its corner to the next. */
@@ -23,11 +23,11 @@ struct sized {
 
 struct builder {
     struct tact_core *core;
-    const uint32_t *corner; /* 3 a triangle */
+    const uint32_t *corner; /* three a triangle */
     int triangles;
     struct half *half; /* sorted by from, then to */
-    int *across;       /* by triangle, 3: the triangle beyond each of its edges */
-    double (*area)[3]; /* by triangle: its area along its normal, twice [m^2] */
+    int *across;       /* three a triangle: the triangle across each of its edges */
+    double (*area)[3]; /* twice the area vector of each triangle [m^2] */
     int *face;         /* by triangle; -1: none yet */
     int *stack;
     double flat; /* FLAT of the size [m] */
@@ -42,7 +42,7 @@ static int compare_halves(const void *a, const void *b)
     return p->to < q->to ? -1 : p->to > q->to;
 }
 
-/* Where the edge stands among the sorted ones; -1: nowhere. */
+/* Index of an edge among the sorted ones; -1: it is not there. */
 static int find_half(const struct builder *b, int from, int to)
 {
     const struct half key = {from, to, 0};
@@ -62,7 +62,7 @@ int tact_core_make_graph(struct tact_core *core, const struct tact_mesh *mesh)
         return -ENOMEM;
     }
     memcpy(core->vertex, mesh->vertices, mesh->vertex_count * sizeof *core->vertex);
-    /* Closed: each edge is run along once in each direction. */
+    /* Closed: each edge occurs once in each direction. */
     for (int i = 0; i < edges; i++) {
         core->next_first[mesh->triangles[i] + 1]++;
     }
@@ -108,8 +108,8 @@ static int find_across(struct builder *b)
     return 0;
 }
 
-/* Whether a triangle lies in the plane through p with unit normal n; one without area wherever it
- * does. */
+/* 1 where a triangle lies in the plane through p with unit normal n; always for one without area in
+ * it. */
 static int lies_in(const struct builder *b, int t, const double *n, double offset)
 {
     for (int k = 0; k < 3; k++) {
@@ -121,7 +121,8 @@ static int lies_in(const struct builder *b, int t, const double *n, double offse
     return tact_v3_dot(b->area[t], n) > -b->flat * b->flat;
 }
 
-/* The face of triangle t and of all that lie in its plane and hang together with it. */
+/* Collects the face of triangle t: all triangles that lie in its plane and are connected with it.
+ */
 static void grow_face(struct builder *b, int t)
 {
     struct tact_core *core = b->core;
@@ -155,8 +156,8 @@ static int compare_areas(const void *a, const void *b)
     return p->triangle < q->triangle ? -1 : p->triangle > q->triangle;
 }
 
-/* The largest triangles first: their normals are the best known. What has no area goes to the face
- * beside it. */
+/* Starts with the largest triangles, whose normals are the most accurate. A triangle without area
+ * is added to a neighbouring face. */
 static int grow_faces(struct builder *b)
 {
     struct sized *order = calloc((size_t)b->triangles + 1, sizeof *order);
@@ -180,8 +181,8 @@ static int grow_faces(struct builder *b)
     return 0;
 }
 
-/* Lists the corners of face f in their order: the longest closed way along the edges between it and
- * others. leads: by vertex, where its edge leads; -1. */
+/* Lists the corners of face f in order: the longest closed loop along its edges with other faces.
+ * leads: by vertex, the edge that starts there; -1: none. */
 static void chain_rim(struct builder *b, const int *edge, int edges, int *leads, int *rim,
                       int *count)
 {
@@ -206,7 +207,7 @@ static void chain_rim(struct builder *b, const int *edge, int edges, int *leads,
             best = n > longest ? i : best;
             longest = n > longest ? n : longest;
             if (longest == edges) {
-                break; /* one way, as of nearly every face */
+                break; /* one loop, as for nearly every face */
             }
         }
     }
@@ -215,7 +216,7 @@ static void chain_rim(struct builder *b, const int *edge, int edges, int *leads,
     }
 }
 
-/* The rims of all faces. edge: the halves between faces, by face, from first[] on. */
+/* Lists the rims of all faces. edge: half edges between faces, by face, from first[] on. */
 static void chain_rims(struct builder *b, const int *first, const int *edge, int *leads)
 {
     struct tact_core *core = b->core;
@@ -276,7 +277,7 @@ static int make_rims(struct builder *b)
     return rc;
 }
 
-/* The faces at each vertex, those within a face as well. */
+/* Lists the faces at each vertex, also those that contain it in their interior. */
 static int list_at(struct builder *b)
 {
     struct tact_core *core = b->core;

@@ -1,6 +1,7 @@
 /*
- * Contact by the closest features of convex solids (Yi and Drumwright 2018): the polygon over which
- * they face each other, with the gap at each of its corners, ahead of touch.
+ * Contact by the closest features of convex solids (Yi and Drumwright 2018): the polygon in which
+ * they overlap when projected along the normal, with the gap at each of its corners, before they
+ * touch.
  */
 #include <errno.h>
 #include <math.h>
@@ -10,9 +11,9 @@
 #include "contact/pair/features/manifold_internal.h"
 #include "contact/pair/models_internal.h"
 
-#define THIN 1e-4  /* width of the patch of an edge that lies on a face, of its length */
-#define AHEAD 0.01 /* of the thinner solid: a gap up to that is a contact at any speed */
-#define SPARE 2.0  /* ticks of motion ahead of which a contact is made */
+#define THIN 1e-4         /* width of the patch of an edge on a face, over its length */
+#define GAP_FRACTION 0.01 /* of the thinner solid: a smaller gap is a contact at any speed */
+#define TICKS_AHEAD 2.0   /* ticks of motion before touch at which a contact is created */
 
 static int prepare(const struct tact_contact_model *model, const struct tact_shape *shape,
                    const struct tact_material *material, void **data, struct tact_error *err)
@@ -25,7 +26,7 @@ static int prepare(const struct tact_contact_model *model, const struct tact_sha
     return rc && rc != -ENOMEM ? tact_error_set(err, rc, "expected a convex solid") : rc;
 }
 
-static void release(void *data)
+static void release_core(void *data)
 {
     tact_core_free(data);
 }
@@ -34,11 +35,11 @@ static int patches(const struct tact_shape *a, const struct tact_shape *b,
                    const struct tact_world_options *options)
 {
     (void)options;
-    return tact_distance_takes(a, b);
+    return tact_distance_supports(a, b);
 }
 
-/* Velocity of a point of a shape, world axes from the separation's origin, and how much faster any
- * other of its core may be. */
+/* Velocity of a point of a shape, world axes from the separation's origin, and an upper bound of
+ * how much faster another point of its core may be. */
 static double speed_of(const struct tact_core *core, const struct tact_pose *pose,
                        const double twist[6], const struct tact_separation *sep,
                        const double *point, double velocity[3])
@@ -52,18 +53,19 @@ static double speed_of(const struct tact_core *core, const struct tact_pose *pos
     return tact_v3_norm(twist + 3) * size;
 }
 
-/* How far points of the two move against each other in a tick or two, at most [m]. */
-static double way_of(const struct tact_pair_query *q, const struct tact_core *a,
-                     const struct tact_core *b, const struct tact_separation *sep)
+/* Largest relative motion of points of the two solids in one or two ticks [m]. */
+static double motion_bound(const struct tact_pair_query *q, const struct tact_core *a,
+                           const struct tact_core *b, const struct tact_separation *sep)
 {
     double va[3], vb[3], h = q->options->period;
     double turning = speed_of(a, q->pose_a, q->twist[0], sep, sep->point_a, va) +
                      speed_of(b, q->pose_b, q->twist[1], sep, sep->point_b, vb);
     tact_v3_sub(va, va, vb);
-    return SPARE * h * (tact_v3_norm(va) + turning + 2.0 * h * tact_v3_norm(q->options->gravity));
+    return TICKS_AHEAD * h *
+           (tact_v3_norm(va) + turning + 2.0 * h * tact_v3_norm(q->options->gravity));
 }
 
-/* The corners of the patch: those of the manifold, of an edge a thin strip about it. */
+/* Sets the corners of the patch: those of the manifold; for an edge a thin strip about it. */
 static void set_corners(const struct tact_manifold *m, struct tact_patch *patch)
 {
     if (m->corners == 2) {
@@ -85,7 +87,7 @@ static void set_corners(const struct tact_manifold *m, struct tact_patch *patch)
     }
 }
 
-/* Whether a shape is a ball or a plane where it touches: a half-space, a face, a ball, the end of a
+/* 1 where a shape is a ball or a plane at the contact: a half-space, a face, a ball, the end of a
  * capsule. */
 static int is_ball_or_plane(const struct tact_core *core, enum tact_feature feature)
 {
@@ -93,7 +95,7 @@ static int is_ball_or_plane(const struct tact_core *core, enum tact_feature feat
            (core->vertex && core->radius > 0.0 && feature == TACT_FEATURE_VERTEX);
 }
 
-/* A contact point: nothing tilts or spins on it, but of soft balls or a fingertip. */
+/* Makes a contact point, which transmits no torques, except for soft balls or a fingertip. */
 static void make_point(const struct tact_pair_query *q, const struct tact_core *a,
                        const struct tact_core *b, const struct tact_manifold *m,
                        struct tact_patch *patch)
@@ -118,8 +120,9 @@ static void make_point(const struct tact_pair_query *q, const struct tact_core *
     }
 }
 
-/* The gap about the patch's centre, which goes to the middle between the two surfaces. slope: world
- * axes; from, gap, up: a point, the gap there and the height of that middle. */
+/* Sets the gap about the centre of the patch, and moves the centre to the middle between the two
+ * surfaces. slope: world axes; from, gap, up: a point, the gap there and the height of the middle.
+ */
 static void set_gap(struct tact_patch *patch, const double *from, double gap, const double slope[3],
                     double up, const double up_slope[3])
 {
@@ -143,16 +146,16 @@ static double least_gap(const struct tact_patch *patch)
     return least;
 }
 
-/* What of the polygon a compliance is spread over: [N/m], 0 for none. */
-static double layer_of(const struct tact_pair_query *q, const struct tact_manifold *m)
+/* Stiffness of a compliance distributed over the polygon [N/m]; 0 for none. */
+static double layer_stiffness(const struct tact_pair_query *q, const struct tact_manifold *m)
 {
     const struct tact_contact_law *law = q->law;
     int even = m->corners > 2 && !(law->tangential_compliance > 0.0) && !(law->tip_radius > 0.0);
     return even && law->compliance > 0.0 ? 1.0 / law->compliance : 0.0;
 }
 
-/* The outline of the manifold as a patch, about its own centre. -EDOM where nothing is pressed of
- * what only yields where it is. */
+/* Makes the outline of the manifold a patch, about its own centre. -EDOM where a compliant patch
+ * has no compressed part. */
 static int make_outline(const struct tact_pair_query *q, const struct tact_core *a,
                         const struct tact_core *b, const struct tact_manifold *m, double *layer,
                         struct tact_patch *patch)
@@ -162,9 +165,9 @@ static int make_outline(const struct tact_pair_query *q, const struct tact_core 
     for (int i = 0; i < 3; i++) {
         gap[i] = m->height_a[i] - m->height_b[i];
     }
-    *layer = layer_of(q, m);
+    *layer = layer_stiffness(q, m);
     *layer *= *layer > 0.0 ? tact_layer_clip(patch, gap) : 0.0;
-    if (layer_of(q, m) > 0.0 && !(*layer > 0.0)) {
+    if (layer_stiffness(q, m) > 0.0 && !(*layer > 0.0)) {
         return -EDOM;
     }
     if (m->corners == 1) {
@@ -213,20 +216,19 @@ static int make_patch(const struct tact_pair_query *q, const struct tact_core *a
     return 0;
 }
 
-static int measure(const struct tact_pair_query *q, struct tact_patch *patch,
-                   struct tact_pair_piece *piece)
+static int measure_features(const struct tact_pair_query *q, struct tact_patch *patch,
+                            struct tact_pair_piece *piece)
 {
     const struct tact_core *a = q->data_a, *b = q->data_b;
-    double ahead = AHEAD * tact_min(tact_min(a->thickness, b->thickness), a->size + b->size);
+    double ahead = GAP_FRACTION * tact_min(tact_min(a->thickness, b->thickness), a->size + b->size);
     struct tact_separation sep;
     (void)piece;
-    if (q->along && a->vertices &&
-        b->vertices) { /* a half-space has no other normal than its own */
+    if (q->along && a->vertices && b->vertices) { /* the normal of a half-space is fixed */
         tact_nearest_along(a, q->pose_a, b, q->pose_b, q->along, &sep);
     } else if (tact_nearest(a, q->pose_a, b, q->pose_b, q->state, &sep)) {
         return -EDOM;
     }
-    double way = way_of(q, a, b, &sep);
+    double way = motion_bound(q, a, b, &sep);
     return sep.distance < way + ahead ? make_patch(q, a, b, &sep, way, patch) : -EDOM;
 }
 
@@ -236,6 +238,6 @@ const struct tact_contact_model tact_model_features = {
     .gaps = 1,
     .patches = patches,
     .prepare = prepare,
-    .release = release,
-    .measure = measure,
+    .release = release_core,
+    .measure = measure_features,
 };

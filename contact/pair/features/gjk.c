@@ -1,22 +1,22 @@
-/* The distance of two cores that are apart. */
+/* The distance of two separated cores. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
 #include "contact/pair/features/difference_internal.h"
 
-#define CURVED 1e-7 /* of the distance, up to which that of a curved core is found here */
-#define NEAR 1e-13  /* of the size: nearer than that rounding has made the direction */
+#define CURVED 1e-7 /* of the distance: precision of the result for a curved core */
+#define NEAR 1e-13  /* of the size: below it the direction is due to rounding */
 
 enum { MOST_STEPS = 200 };
 
-/* Points of a simplex and their weights in the point of it that is nearest to the origin. */
+/* Points of a simplex and their weights in its point nearest to the origin. */
 struct nearest_on {
     int count, index[3];
     double weight[3], v[3], square;
 };
 
-static void put(struct nearest_on *best, const struct tact_simplex *s, int count, const int *index,
-                const double *weight)
+static void set_point(struct nearest_on *best, const struct tact_simplex *s, int count,
+                      const int *index, const double *weight)
 {
     double v[3] = {0.0, 0.0, 0.0};
     for (int i = 0; i < count; i++) {
@@ -40,17 +40,18 @@ static void try_edge(struct nearest_on *best, const struct tact_simplex *s, int 
     const int index[2] = {i, k};
     static const double whole = 1.0;
     if (!(along > 0.0)) {
-        put(best, s, 1, &index[0], &whole);
+        set_point(best, s, 1, &index[0], &whole);
     } else if (along >= square) {
-        put(best, s, 1, &index[1], &whole);
+        set_point(best, s, 1, &index[1], &whole);
     } else {
         const double weight[2] = {1.0 - along / square, along / square};
-        put(best, s, 2, index, weight);
+        set_point(best, s, 2, index, weight);
     }
 }
 
-/* The nearest point of a triangle is in it, or on one of its edges. Its weights are of differences
- * from a corner, so that those of a triangle much smaller than its distance are right. */
+/* The nearest point of a triangle is in its interior, or on one of its edges. Its weights are
+ * computed from differences from a corner, so that they are accurate for a triangle much smaller
+ * than its distance. */
 static void try_triangle(struct nearest_on *best, const struct tact_simplex *s, int i, int j, int k)
 {
     const double *a = s->point[i].w;
@@ -66,7 +67,7 @@ static void try_triangle(struct nearest_on *best, const struct tact_simplex *s, 
     weight[2] = tact_v3_dot(n, part) / square;
     weight[0] = 1.0 - weight[1] - weight[2];
     if (square > 0.0 && weight[0] > 0.0 && weight[1] > 0.0 && weight[2] > 0.0) {
-        put(best, s, 3, index, weight);
+        set_point(best, s, 3, index, weight);
         return;
     }
     try_edge(best, s, i, j);
@@ -74,8 +75,8 @@ static void try_triangle(struct nearest_on *best, const struct tact_simplex *s, 
     try_edge(best, s, k, i);
 }
 
-/* Whether the origin is beyond the face i j k, seen from the fourth point; of a flat tetrahedron,
- * whose sides are rounding, it is beyond all. */
+/* 1 where the origin is outside of face i j k, opposite to the fourth point; always for a flat
+ * tetrahedron, whose orientation is rounding. */
 static int is_beyond(const struct tact_simplex *s, const int *i, double flat)
 {
     const double *a = s->point[i[0]].w;
@@ -88,7 +89,7 @@ static int is_beyond(const struct tact_simplex *s, const int *i, double flat)
     return height * height <= flat * flat * tact_v3_dot(n, n) || height * origin <= 0.0;
 }
 
-/* 1 where a simplex of four points has the origin inside. */
+/* 1 where a simplex of four points contains the origin. */
 static int find_nearest(const struct tact_simplex *s, double flat, struct nearest_on *best)
 {
     static const int faces[4][4] = {{0, 1, 2, 3}, {0, 1, 3, 2}, {0, 2, 3, 1}, {1, 2, 3, 0}};
@@ -98,7 +99,7 @@ static int find_nearest(const struct tact_simplex *s, double flat, struct neares
     best->square = INFINITY;
     best->count = 0;
     if (s->count == 1) {
-        put(best, s, 1, &first, &whole);
+        set_point(best, s, 1, &first, &whole);
     } else if (s->count == 2) {
         try_edge(best, s, 0, 1);
     } else if (s->count == 3) {
@@ -118,7 +119,7 @@ void tact_simplex_weights(const struct tact_simplex *simplex, double weight[3])
 {
     struct nearest_on best;
     find_nearest(simplex, 0.0, &best);
-    for (int i = 0; i < simplex->count; i++) { /* in a sliver an edge may be nearer by rounding */
+    for (int i = 0; i < simplex->count; i++) { /* in a sliver an edge may be nearer, by rounding */
         try_edge(&best, simplex, i, (i + 1) % simplex->count);
     }
     memset(weight, 0, 3 * sizeof *weight);
@@ -127,7 +128,7 @@ void tact_simplex_weights(const struct tact_simplex *simplex, double weight[3])
     }
 }
 
-static void keep(struct tact_simplex *s, const struct nearest_on *best)
+static void keep_vertices(struct tact_simplex *s, const struct nearest_on *best)
 {
     struct tact_difference kept[3];
     for (int i = 0; i < best->count; i++) {
@@ -173,7 +174,7 @@ int tact_gjk(struct tact_core_pair *pair, struct tact_simplex *simplex, struct t
         if (find_nearest(simplex, near, &best) || !(best.square > near * near)) {
             return 0;
         }
-        keep(simplex, &best);
+        keep_vertices(simplex, &best);
         tact_v3_scale(back, best.v, -1.0);
         tact_difference_support(pair, back, &next);
         if (tact_difference_repeats(simplex->point, simplex->count, &next) ||

@@ -5,28 +5,30 @@
 #include "contact/elementary.h"
 #include "contact/pair/features/curved_internal.h"
 
-#define LEAN 0.1       /* sine up to which a face or edge lies in the contact plane */
-#define PARALLEL 0.01  /* sine up to which two edges have a segment in common */
-#define INFINITELY 4.0 /* sizes to which a half-space reaches about what is over it */
+#define LEAN 0.1      /* sine of the angle up to which a face or edge lies in the contact plane */
+#define PARALLEL 0.01 /* sine of the angle up to which two edges have a segment in common */
+#define PLANE_EXTENT                                                                               \
+    4.0 /* extent of the square that represents a half-space, over the size of the other shape */
 
-/* A feature, as seen along the normal from the middle: its corners in the plane and its height. */
+/* A feature projected along the normal: its corners in the contact plane, relative to the middle,
+ * and its height. */
 struct outline {
     enum tact_feature kind;
     int count;
-    double corner[TACT_CORE_RIM][2]; /* a face's counter-clockwise about the normal */
+    double corner[TACT_CORE_RIM][2]; /* a face's are counter-clockwise about the normal */
     double height[3];
 };
 
 /* One of the shapes in the frame of the manifold. */
 struct side {
     const struct tact_core *core;
-    double turn[9], shift[3]; /* its frame, from the middle */
+    double turn[9], shift[3]; /* its pose relative to the middle */
     double out[3];            /* towards the other shape: unit, world axes */
     double in_core[3];        /* the same in its own frame */
-    int below;                /* 1: B, whose faces point along the normal */
+    int below;                /* 1: B, whose faces are oriented along the normal */
 };
 
-static void place(const struct side *s, const double *vertex, double out[3])
+static void place_side(const struct side *s, const double *vertex, double out[3])
 {
     tact_m3_mul_v3(out, s->turn, vertex);
     tact_v3_add(out, out, s->shift);
@@ -39,7 +41,8 @@ static void project(const struct tact_manifold *m, const double *r, double x[2])
     x[1] = tact_v3_dot(r, m->t2);
 }
 
-/* The face of the vertex that faces out most; -1 where none does within LEAN. */
+/* The face at the vertex whose normal is nearest to the outward direction; -1 where none is within
+ * LEAN. */
 static int find_face(const struct side *s, int64_t vertex)
 {
     const struct tact_core *core = s->core;
@@ -54,7 +57,8 @@ static int find_face(const struct side *s, int64_t vertex)
     return best;
 }
 
-/* The neighbour of the vertex along the edge that leans least; -1 where none is within LEAN. */
+/* The neighbour of the vertex along the edge with the smallest slope; -1 where none is within LEAN.
+ */
 static int find_edge(const struct side *s, int64_t vertex)
 {
     const struct tact_core *core = s->core;
@@ -81,18 +85,18 @@ static void outline_corners(const struct tact_manifold *m, const struct side *s,
     o->count = count;
     for (int i = 0; i < count; i++) {
         double r[3];
-        place(s, corner[i], r);
+        place_side(s, corner[i], r);
         project(m, r, o->corner[s->below ? i : count - 1 - i]);
     }
 }
 
-/* The height of the plane through a point `at` with outward unit normal `out` (shape frame). */
+/* The height of the plane through the point `at` with outward unit normal `out` (shape frame). */
 static void set_plane(const struct tact_manifold *m, const double n[3], const struct side *s,
                       const double *out, const double *at, struct outline *o)
 {
     double normal[3], r[3];
     tact_m3_mul_v3(normal, s->turn, out);
-    place(s, at, r);
+    place_side(s, at, r);
     double along = tact_v3_dot(normal, n);
     o->height[0] = tact_v3_dot(normal, r) / along;
     o->height[1] = -tact_v3_dot(normal, m->t1) / along;
@@ -107,7 +111,7 @@ static void outline_face(const struct tact_manifold *m, const double n[3], const
     int count = all < TACT_CORE_RIM ? all : TACT_CORE_RIM;
     double corner[TACT_CORE_RIM][3], foot[3];
     for (int i = 0; i < count; i++) {
-        int k = (int)((long)i * all / count); /* of many corners some, evenly */
+        int k = (int)((long)i * all / count); /* of many corners a subset at even distances */
         tact_v3_copy(corner[i], core->vertex[core->rim[first + k]]);
     }
     tact_v3_scale(foot, core->normal[face], core->offset[face]);
@@ -121,8 +125,8 @@ static void outline_edge(const struct tact_manifold *m, const double n[3], const
     double p[3], q[3], d[2];
     o->kind = TACT_FEATURE_EDGE;
     o->count = 2;
-    place(s, from, p);
-    place(s, to, q);
+    place_side(s, from, p);
+    place_side(s, to, q);
     project(m, p, o->corner[0]);
     project(m, q, o->corner[1]);
     d[0] = o->corner[1][0] - o->corner[0][0];
@@ -141,14 +145,14 @@ static void outline_vertex(const struct tact_manifold *m, const double n[3], con
     o->kind = TACT_FEATURE_VERTEX;
     o->count = 1;
     tact_core_vertex(s->core, vertex, at);
-    place(s, at, r);
+    place_side(s, at, r);
     project(m, r, o->corner[0]);
     o->height[0] = tact_v3_dot(r, n);
     o->height[1] = o->height[2] = 0.0;
 }
 
-/* The end or the line on the side of a cylinder that leans by less than LEAN; 0 where neither does.
- */
+/* The end of a cylinder, or the line on its side, whose slope is less than LEAN; 0 where neither
+ * is. */
 static int outline_cylinder(const struct tact_manifold *m, const double n[3], const struct side *s,
                             struct outline *o)
 {
@@ -177,8 +181,8 @@ static void outline_plane(const struct tact_manifold *m, const double n[3], cons
     o->kind = TACT_FEATURE_FACE;
     o->count = 4;
     for (int i = 0; i < 4; i++) {
-        o->corner[i][0] = INFINITELY * size * sign[i][0];
-        o->corner[i][1] = INFINITELY * size * sign[i][1];
+        o->corner[i][0] = PLANE_EXTENT * size * sign[i][0];
+        o->corner[i][1] = PLANE_EXTENT * size * sign[i][1];
     }
     o->height[0] = tact_v3_dot(s->shift, n);
     o->height[1] = o->height[2] = 0.0;
@@ -205,7 +209,8 @@ static void find_outline(const struct tact_manifold *m, const double n[3], const
     }
 }
 
-/* Sutherland and Hodgman (1974): what of the corners is left of the line from p to q. */
+/* Clips a polygon by the line from p to q (Sutherland and Hodgman 1974); returns the number of
+ * remaining corners. */
 static int clip(double (*corner)[2], int count, const double *p, const double *q)
 {
     double kept[TACT_MANIFOLD_CORNERS][2];
@@ -229,7 +234,7 @@ static int clip(double (*corner)[2], int count, const double *p, const double *q
     return n;
 }
 
-/* What of `of` is over the face `within`. */
+/* Clips `of` by the face `within`. */
 static void clip_by(const struct outline *of, const struct outline *within, struct tact_manifold *m)
 {
     int n = of->count;
@@ -240,7 +245,7 @@ static void clip_by(const struct outline *of, const struct outline *within, stru
     m->corners = n;
 }
 
-/* The part of edge a that is beside edge b, where they are nearly parallel. */
+/* The part of edge a that is opposite to edge b, where they are nearly parallel. */
 static void common_part(const struct outline *a, const struct outline *b, struct tact_manifold *m)
 {
     const double *p = a->corner[0], *q = a->corner[1];
@@ -267,8 +272,9 @@ static void common_part(const struct outline *a, const struct outline *b, struct
     }
 }
 
-/* Corners that are one but for rounding become one; of what has no area the two ends stay. */
-static void tidy(struct tact_manifold *m, double least)
+/* Merges corners that are equal except for rounding; a polygon without area becomes its two ends.
+ */
+static void merge_corners(struct tact_manifold *m, double least)
 {
     int n = 0, far[2] = {0, 0};
     double most = 0.0, twice = 0.0;
@@ -340,8 +346,8 @@ void tact_manifold_find(const struct tact_core *a, const struct tact_pose *pose_
     } else {
         out->corners = 0;
     }
-    tidy(out, 1e-9 * size);
-    if (!out->corners) { /* where they are nearest, which is the middle */
+    merge_corners(out, 1e-9 * size);
+    if (!out->corners) { /* the nearest point, which is the middle */
         out->corners = 1;
         out->corner[0][0] = out->corner[0][1] = 0.0;
         memset(out->height_a, 0, sizeof out->height_a);

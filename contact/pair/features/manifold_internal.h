@@ -1,6 +1,6 @@
 /*
- * Where two shapes touch or will touch: the polygon over which the features nearest to each other
- * lie above one another, seen along the contact normal, and the gap between them, which is linear.
+ * Contact manifold: the polygon in which the closest features of two shapes overlap, projected
+ * along the contact normal, and the gap between them, which is linear.
  */
 #ifndef TACT_CONTACT_MANIFOLD_INTERNAL_H
 #define TACT_CONTACT_MANIFOLD_INTERNAL_H
@@ -8,7 +8,7 @@
 #include "contact/pair/features/distance.h"
 #include "contact/pair/features/nearest_internal.h"
 
-/* Room for the corners of two faces clipped by each other. */
+/* Capacity for the corners of two faces clipped by each other. */
 enum { TACT_MANIFOLD_CORNERS = 2 * TACT_CORE_RIM + 8 };
 
 struct tact_manifold {
@@ -16,12 +16,12 @@ struct tact_manifold {
     int corners;                  /* 1: a point, 2: a segment, else counter-clockwise about n */
     double corner[TACT_MANIFOLD_CORNERS][2]; /* along t1 and t2 [m] */
     double t1[3], t2[3];                     /* world, right-handed with the normal */
-    double middle[3];   /* where the corners' coordinates are 0 0, from the separation's origin */
-    double height_a[3]; /* A's surface is height_a[0] + height_a[1] x_1 + height_a[2] x_2 [m] */
-    double height_b[3]; /* from there along the normal; B's likewise: the gap is a less b */
+    double middle[3]; /* origin of the corners' coordinates, relative to the separation's origin */
+    double height_a[3]; /* A's surface is at height_a[0] + height_a[1] x_1 + height_a[2] x_2 [m] */
+    double height_b[3]; /* above it along the normal, and B's likewise: the gap is the difference */
 };
 
-/* separation: of the two. Real-time safe. */
+/* separation: of the two shapes. Real-time safe. */
 void tact_manifold_find(const struct tact_core *a, const struct tact_pose *pose_a,
                         const struct tact_core *b, const struct tact_pose *pose_b,
                         const struct tact_separation *separation, struct tact_manifold *out);

@@ -4,14 +4,16 @@
 #include <math.h>
 #include <string.h>
 
-/* The state is the count of points, negative where the cores overlapped, then a and b of each. */
+/* The state is the number of points, negative where the cores overlapped, then the vertices a and b
+ * of each. */
 static int is_index(double number, int64_t count)
 {
     return number >= 0.0 && number < (double)count;
 }
 
-/* What is no state of this pair, as of a log of another scene, is none. */
-static void recall(const struct tact_core_pair *pair, const double *state, struct tact_simplex *s)
+/* A state that is not one of this pair, as from the log of another scene, is ignored. */
+static void load_vertices(const struct tact_core_pair *pair, const double *state,
+                          struct tact_simplex *s)
 {
     s->count = 0;
     for (int i = 0; i < 3 && fabs(state[0]) > i; i++) {
@@ -22,7 +24,7 @@ static void recall(const struct tact_core_pair *pair, const double *state, struc
     }
 }
 
-static void keep(const struct tact_nearest *found, int overlap, double *state)
+static void store_vertices(const struct tact_nearest *found, int overlap, double *state)
 {
     const struct tact_simplex *s = &found->from;
     memset(state, 0, TACT_NEAREST_STATE * sizeof *state);
@@ -33,12 +35,12 @@ static void keep(const struct tact_nearest *found, int overlap, double *state)
     }
 }
 
-/* Returns whether the depth was searched; *exact as struct tact_separation has it. */
-static int search(struct tact_core_pair *pair, const double *state, struct tact_nearest *found,
-                  int *exact)
+/* Returns 1 where the depth was searched; *exact as in struct tact_separation. */
+static int search_cores(struct tact_core_pair *pair, const double *state,
+                        struct tact_nearest *found, int *exact)
 {
     struct tact_simplex simplex;
-    recall(pair, state, &simplex);
+    load_vertices(pair, state, &simplex);
     if (simplex.count) {
         pair->at_a = simplex.point[0].a;
         pair->at_b = simplex.point[0].b;
@@ -64,12 +66,12 @@ static void nearest_of_cores(struct tact_core_pair *pair, const struct tact_pose
 {
     struct tact_nearest found;
     double turn[9];
-    int overlap = search(pair, state, &found, &out->exact);
+    int overlap = search_cores(pair, state, &found, &out->exact);
     if (!pair->a->vertex || !pair->b->vertex) {
         tact_settle_normal(pair, &found);
     }
     double radii = pair->a->radius + pair->b->radius;
-    keep(&found, overlap, state);
+    store_vertices(&found, overlap, state);
     tact_quat_to_m3(turn, pose_a->quat_wxyz);
     out->distance = found.distance - radii;
     out->bound = found.bound - radii;
@@ -82,7 +84,7 @@ static void nearest_of_cores(struct tact_core_pair *pair, const struct tact_pose
     out->supports = pair->supports;
 }
 
-/* A core and a half-space: the core's lowest vertex. sign: 1 where the core is A. */
+/* A core and a half-space: the lowest vertex of the core. sign: 1 where the core is A. */
 static void nearest_of_plane(const struct tact_core *core, const struct tact_pose *pose,
                              const struct tact_pose *plane, double sign, double *state,
                              struct tact_separation *out)

@@ -58,8 +58,8 @@ static int is_near(const struct settling *s, const double n[3])
     return tact_v3_norm(off) < NEAR;
 }
 
-/* Adds a unit vector, of either sign, where it is near the normal that was found. */
-static void add(struct settling *s, const double direction[3])
+/* Adds a unit vector, with either sign, where it is near the normal that was found. */
+static void add_direction(struct settling *s, const double direction[3])
 {
     double n[3], w[3];
     tact_v3_scale(n, direction, copysign(1.0, tact_v3_dot(direction, s->found->normal)));
@@ -104,13 +104,13 @@ static void add_faces(struct settling *s, int of_b)
     double n[3];
     if (core->kind == TACT_SHAPE_CYLINDER) {
         from_side(s, of_b, AXIS, n);
-        add(s, n);
+        add_direction(s, n);
     }
     int64_t v = core->faces ? outmost(s, of_b) : 0;
     for (int k = core->faces ? core->at_first[v] : 0; core->faces && k < core->at_first[v + 1];
          k++) {
         from_side(s, of_b, core->normal[core->at[k]], n);
-        add(s, n);
+        add_direction(s, n);
     }
 }
 
@@ -141,7 +141,7 @@ static void add_crossings(struct settling *s)
         for (int k = 0; line_of(s, 1, k, v); k++) {
             tact_v3_cross(n, u, v);
             if (tact_v3_normalize(n, n) > 0.0) {
-                add(s, n);
+                add_direction(s, n);
             }
         }
     }
@@ -170,7 +170,7 @@ static void add_across(struct settling *s, const double line[3])
             break;
         }
     }
-    add(s, n);
+    add_direction(s, n);
 }
 
 /* Two curves: n turns until w has no part across it. */
@@ -198,11 +198,11 @@ static void add_free(struct settling *s)
             break;
         }
     }
-    add(s, n);
+    add_direction(s, n);
 }
 
-/* The first of the candidates along which the cores are as far apart as along any; NULL: none
- * is as good as what was found. */
+/* The first of the candidates along which the cores are as far apart as along any; NULL: none is as
+ * good as what was found. */
 static const struct candidate *choose(const struct settling *s)
 {
     double best = s->found->bound, spare = ROUNDING * s->pair->size;

@@ -1,14 +1,14 @@
-/* Pressure fields as made: cells, what lies beyond their sides, and checks of what is given. */
+/* Construction of pressure fields: cells, their neighbours, and checks of the input. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "contact/pair/field/field_internal.h"
 
-#define FLAT 1e-10   /* least volume of a tetrahedron, of a cube of its longest edge */
-#define NO_MORE 1e-9 /* pressure on the boundary, of the largest, that is rounding */
+#define FLAT 1e-10   /* smallest volume of a tetrahedron, over the cube of its longest edge */
+#define NO_MORE 1e-9 /* pressure on the boundary, over the largest, that is rounding */
 
-/* A side of a cell by its corners, the least first. */
+/* A side of a cell by its corners, in ascending order. */
 struct side_key {
     uint32_t corner[3];
     uint32_t cell, side;
@@ -81,7 +81,7 @@ static double signed_distance(const double *plane, const double *x)
     return tact_v3_dot(plane, x) - plane[3];
 }
 
-/* The plane of a face, and on which side of it its tetrahedra are. */
+/* Computes the plane of a face, and on which side of it its tetrahedra are. */
 static int add_face(struct tact_pressure_field *field, const struct side_key *keys, size_t count,
                     struct tact_error *err)
 {
@@ -174,7 +174,7 @@ static int fill_tet(struct tact_pressure_field *field, uint32_t i, struct tact_e
     return 0;
 }
 
-/* The pressure is 0 where the solid ends. */
+/* Checks that the pressure is 0 on the boundary of the solid. */
 static int check_boundary(const struct tact_pressure_field *field, struct tact_error *err)
 {
     double most = 0.0;
@@ -275,7 +275,7 @@ int tact_field_tets(const double *vertices, size_t vertex_count, const uint32_t 
     return 0;
 }
 
-/* Triangles of a closed surface are neighbours across their edges. */
+/* Finds the neighbours of the triangles of a closed surface across their edges. */
 static int join_triangles(struct tact_pressure_field *field)
 {
     struct side_key *keys = sorted_sides(field, 3);

@@ -1,17 +1,17 @@
 /*
- * Balls against balls and half-spaces, in closed form: pressure slope_i (R_i - r_i), depth in a
+ * Balls with balls and half-spaces, in closed form: pressure slope_i (R_i - r_i), depth in a
  * half-space.
  *
- * The surface of equal pressure is round about the line of the centres. Where the pressure is p its
+ * The surface of equal pressure is axisymmetric about the line of the centres. At pressure p its
  * radius rho follows from the distances r_i = R_i - p / slope_i from the centres, and x along the
  * line from the first; force, centre of pressure and torsion arm are integrals over p by parts:
  *
  *   N = pi int rho^2 dp, N x_c = pi int rho^2 d(p x), N arm = 2 pi / 3 int rho^3 dp
  *
- * The energy depends on the distance D of the centres alone: K_nn = -dN/dD = 2 pi int x (D - x) / D
- * dp, and a turn about the centre of pressure brings the centres nearer by half its square times
- * x_c (D - x_c) / D, which times N is the stiffness of rolling. A half-space is a ball without end:
- * D / (D - x) is 1.
+ * The energy depends only on the distance D of the centres: K_nn = -dN/dD = 2 pi int x (D - x) / D
+ * dp. A rotation about the centre of pressure brings the centres nearer by half its square times
+ * x_c (D - x_c) / D; times N this is the rolling stiffness. A half-space is a ball of infinite
+ * radius: D / (D - x) is 1.
  */
 #include <errno.h>
 #include <math.h>
@@ -30,14 +30,14 @@ static const double weight[NODES] = {0.085662246189585178, 0.18038078652406930,
 
 enum { RINGS = 8, SECTORS = 32 }; /* of the polygons of a pressure map */
 
-/* The limit surface of a pressure that falls from the middle with the square of the distance: its
+/* Limit surface of a pressure that decreases from the middle with the square of the distance: its
  * friction at three ratios of slip to spin, by quadrature. */
 static const double paraboloid[3] = {0.4139, -0.0359, 0.3370};
 
-/* A ball, and what it meets: another, or a half-space. */
+/* A ball and its partner: another ball, or a half-space. */
 struct balls {
-    double radius[2], give[2]; /* give: 1 / slope [m/Pa]; 0 of a rigid one */
-    double apart;              /* D, of the centres [m]; of the first from the plane */
+    double radius[2], compliance[2]; /* compliance: 1 / slope [m/Pa]; 0 for a rigid one */
+    double distance;                 /* D, of the centres [m]; of the first from the plane */
     int plane;
 };
 
@@ -49,22 +49,23 @@ struct ring {
 static struct ring ring_at(const struct balls *b, double p)
 {
     struct ring ring;
-    double r = b->radius[0] - p * b->give[0], d = b->apart;
+    double r = b->radius[0] - p * b->compliance[0], d = b->distance;
     if (b->plane) {
-        ring.x = d + p * b->give[1];
-        ring.slope = b->give[1];
+        ring.x = d + p * b->compliance[1];
+        ring.slope = b->compliance[1];
         ring.share = 1.0;
     } else {
-        double other = b->radius[1] - p * b->give[1];
+        double other = b->radius[1] - p * b->compliance[1];
         ring.x = 0.5 * ((r * r - other * other) / d + d);
-        ring.slope = (other * b->give[1] - r * b->give[0]) / d;
+        ring.slope = (other * b->compliance[1] - r * b->compliance[0]) / d;
         ring.share = (d - ring.x) / d;
     }
     ring.square = tact_max(r * r - ring.x * ring.x, 0.0);
     return ring;
 }
 
-/* Integrals over the pressure, from 0 to its largest. rho^3 ends in a half power: over its root. */
+/* Integrals over the pressure, from 0 to its largest. rho^3 ends in a half power, so the
+ * integration variable is its root. */
 static void integrate(const struct balls *b, double most, struct tact_patch *patch, double *centre,
                       double *square)
 {
@@ -86,10 +87,9 @@ static void integrate(const struct balls *b, double most, struct tact_patch *pat
     *square = fourth; /* integral of the pressure times the square of a coordinate */
 }
 
-/* The pair as balls, the first a sphere; normal: from the second to the first. 0 where it is none.
- */
-static int see_as_balls(const struct tact_pair_query *q, int swapped, struct balls *b,
-                        double normal[3])
+/* The pair as balls, the first a sphere; normal: from the second to the first. 0 where the pair is
+ * another. */
+static int as_balls(const struct tact_pair_query *q, int swapped, struct balls *b, double normal[3])
 {
     const struct tact_shape *shape[2] = {swapped ? q->b : q->a, swapped ? q->a : q->b};
     const struct tact_pose *pose[2] = {swapped ? q->pose_b : q->pose_a,
@@ -104,28 +104,28 @@ static int see_as_balls(const struct tact_pair_query *q, int swapped, struct bal
     }
     for (int i = 0; i < 2; i++) {
         b->radius[i] = shape[i]->size[0];
-        b->give[i] = 1.0 / data[i]->slope; /* 0 of a rigid one */
+        b->compliance[i] = 1.0 / data[i]->slope; /* 0 of a rigid one */
     }
-    double apart[3];
-    tact_v3_sub(apart, pose[0]->position, pose[1]->position);
+    double distance[3];
+    tact_v3_sub(distance, pose[0]->position, pose[1]->position);
     if (b->plane) {
         tact_quat_rotate(normal, pose[1]->quat_wxyz, up);
-        b->apart = tact_v3_dot(normal, apart);
+        b->distance = tact_v3_dot(normal, distance);
     } else {
-        b->apart = tact_v3_normalize(normal, apart);
+        b->distance = tact_v3_normalize(normal, distance);
     }
     return 1;
 }
 
-/* Past the middle of a ball its pressure falls again: the surface is no cap any more. */
+/* 1 where the surface is a cap: beyond the middle of a ball its pressure decreases again. */
 static int is_cap(const struct balls *b, double most)
 {
-    return b->apart > 0.0 && b->radius[0] - most * b->give[0] > 0.0 &&
-           (b->plane || (b->radius[1] - most * b->give[1] > 0.0 &&
-                         b->apart > fabs(b->radius[0] - b->radius[1])));
+    return b->distance > 0.0 && b->radius[0] - most * b->compliance[0] > 0.0 &&
+           (b->plane || (b->radius[1] - most * b->compliance[1] > 0.0 &&
+                         b->distance > fabs(b->radius[0] - b->radius[1])));
 }
 
-/* Points of the surface where the pressure is p, round about the line of the centres. origin: the
+/* Points of the surface with pressure p, on a circle about the line of the centres. origin: the
  * first centre; normal: from the second to the first. */
 static void find_circle(const struct balls *b, double p, const double origin[3],
                         const double normal[3], const struct tact_patch *patch, double (*out)[3])
@@ -184,11 +184,11 @@ int tact_field_balls(const struct tact_pair_query *q, struct tact_patch *patch)
     struct balls b;
     double normal[3], x, square;
     int swapped = q->a->kind != TACT_SHAPE_SPHERE;
-    if (!see_as_balls(q, swapped, &b, normal)) {
+    if (!as_balls(q, swapped, &b, normal)) {
         return 0;
     }
-    double depth = b.radius[0] + (b.plane ? 0.0 : b.radius[1]) - b.apart;
-    double most = depth / (b.give[0] + b.give[1]);
+    double depth = b.radius[0] + (b.plane ? 0.0 : b.radius[1]) - b.distance;
+    double most = depth / (b.compliance[0] + b.compliance[1]);
     if (!(depth > 0.0)) {
         return -EDOM;
     }
@@ -204,7 +204,8 @@ int tact_field_balls(const struct tact_pair_query *q, struct tact_patch *patch)
     }
     patch->depth = force / patch->stiffness[0];
     patch->stiffness[0] += damping * force;
-    patch->stiffness[28] = force * x * (b.plane ? 1.0 : (b.apart - x) / b.apart) + damping * square;
+    patch->stiffness[28] =
+        force * x * (b.plane ? 1.0 : (b.distance - x) / b.distance) + damping * square;
     patch->stiffness[35] = patch->stiffness[28];
     tact_v3_copy(patch->center, swapped ? q->pose_b->position : q->pose_a->position);
     tact_v3_axpy(patch->center, -x, normal);

@@ -3,21 +3,22 @@
  * slices the tetrahedron of a, and the faces of b's cut the slice. A rigid triangle is cut by the
  * faces of a's.
  *
- * What lies exactly in a face belongs to one of its two cells: the plane of a face is the same
- * numbers for both, 0 counts as its positive side, and the places where it is crossed are found
- * from the positive end.
+ * A polygon exactly in a face belongs to one of its two cells: the plane of a face has the same
+ * numbers for both, 0 counts as its positive side, and crossing points are computed from the
+ * positive end.
  */
 #include <math.h>
 #include <string.h>
 #include "contact/pair/field/field_internal.h"
 
-#define SAME 1e-13    /* difference of two pressures, of the largest, that is rounding */
-#define IN_FACE 1e-12 /* distance from a face, of the size, within which a slice lies in it */
-#define LEVEL 1e-9    /* change of the difference of two pressures, of their slopes, that is none */
+#define SAME 1e-13    /* difference of two pressures, over the largest, that is rounding */
+#define IN_FACE 1e-12 /* distance from a face, over the size, within which a slice lies in it */
+#define LEVEL                                                                                      \
+    1e-9 /* change of the difference of two pressures, over their slopes, that counts as zero */
 
 enum { SIDES = 5 }; /* four faces, and the plane of zero pressure */
 
-/* A polygon with its corners' distances from what cuts it. */
+/* A polygon with the distances of its corners from the cutting planes. */
 struct outline {
     int n;
     double x[TACT_FIELD_CORNERS][3 + SIDES];
@@ -48,7 +49,7 @@ static const double *corner_of(const struct tact_pressure_field *field,
     return field->vertices + 3 * (size_t)cell->corner[k];
 }
 
-/* A place of a in the frame of b. */
+/* Transforms a point of a to the frame of b. */
 static void to_b(const struct field_pair *pair, const double *x, double *out)
 {
     double from[3];
@@ -56,9 +57,9 @@ static void to_b(const struct field_pair *pair, const double *x, double *out)
     tact_m3_tmul_v3(out, pair->turn, from);
 }
 
-/* Where the way from corner p, on the positive side of a plane, to q crosses it. */
-static void cross(const double *p, const double *q, double at_p, double at_q, int numbers,
-                  double *out)
+/* Crossing point of the segment from corner p, on the positive side of a plane, to q. */
+static void crossing_point(const double *p, const double *q, double at_p, double at_q, int numbers,
+                           double *out)
 {
     double share = at_p / (at_p - at_q);
     for (int i = 0; i < numbers; i++) {
@@ -66,8 +67,8 @@ static void cross(const double *p, const double *q, double at_p, double at_q, in
     }
 }
 
-/* Keeps what is on the positive side of cut number c, or on the other (Sutherland-Hodgman). Returns
- * 0 where nothing is left. */
+/* Keeps the part on the positive side of plane number c, or on the other (Sutherland-Hodgman).
+ * Returns 0 where nothing remains. */
 static int clip(struct outline *o, int c, int positive, int label)
 {
     struct outline in;
@@ -89,8 +90,8 @@ static int clip(struct outline *o, int c, int positive, int label)
         }
         if (here != there) {
             int up = vi >= 0.0;
-            cross(in.x[up ? i : j], in.x[up ? j : i], up ? vi : vj, up ? vj : vi, 3 + SIDES,
-                  o->x[m]);
+            crossing_point(in.x[up ? i : j], in.x[up ? j : i], up ? vi : vj, up ? vj : vi,
+                           3 + SIDES, o->x[m]);
             o->x[m][3 + c] = 0.0;
             o->side[m++] = (int16_t)(here ? label : in.side[i]);
         }
@@ -108,9 +109,9 @@ static int has_sides(const struct outline *o, int c, int positive)
     return inside == o->n ? 2 : inside > 0;
 }
 
-/* Whether the slice that lies in face c of b's cell is that of this cell: the surface is where the
- * difference of pressures goes from below 0 to 0 or above, and belongs to the side below. It may be
- * 0 on all of the other side, where the fields agree. */
+/* 1 where a slice in face c of b's cell belongs to this cell: the contact surface is where the
+ * difference of pressures changes from negative to 0 or positive, and belongs to the negative side.
+ * It may be 0 on all of the other side, where the fields are equal. */
 static int is_below(const struct field_pair *pair, const struct field_cell *cb, int c,
                     const struct field_polygon *plane)
 {
@@ -127,7 +128,7 @@ static int is_below(const struct field_pair *pair, const struct field_cell *cb, 
     return tact_v3_dot(differ, in) <= LEVEL * steep;
 }
 
-/* The face of the cell in which the whole slice lies; -1: none. */
+/* The face of the cell that contains the whole slice; -1: none. */
 static int face_of(const struct outline *o, double slack)
 {
     for (int c = 0; c < 4; c++) {
@@ -142,7 +143,8 @@ static int face_of(const struct outline *o, double slack)
     return -1;
 }
 
-/* Distances of the corners from the faces of a cell. to: their places in the frame of its field. */
+/* Distances of the corners from the faces of a cell. to: their positions in the frame of its field.
+ */
 static void find_distances(struct outline *o, const struct tact_pressure_field *field,
                            const struct field_cell *cell, const double (*to)[3])
 {
@@ -154,7 +156,7 @@ static void find_distances(struct outline *o, const struct tact_pressure_field *
     }
 }
 
-/* Cuts by the faces of a cell but for `in`; label is that of its first. */
+/* Cuts by the faces of a cell except `in`; label is that of its first. */
 static int clip_by_cell(struct outline *o, const struct field_cell *cell, int in, int label)
 {
     for (int c = 0; c < 4; c++) {
@@ -193,7 +195,7 @@ static int slice(const struct field_pair *pair, const struct field_cell *cell, c
         for (int i = 0; i < 3; i++) {
             ends[i][0] = ups == 1 ? lone : others[lone][i];
             ends[i][1] = ups == 1 ? others[lone][i] : lone;
-            side[i] = others[lone][(i + 2) % 3]; /* opposite to what neither edge has */
+            side[i] = others[lone][(i + 2) % 3]; /* opposite to the corner that neither edge has */
         }
     } else {
         const int way[4][3] = {{0, 0, 0}, {0, 1, 1}, {1, 1, 0}, {1, 0, 1}};
@@ -207,15 +209,16 @@ static int slice(const struct field_pair *pair, const struct field_cell *cell, c
         const double *p = corner_of(pair->a, cell, ends[i][0]);
         const double *q = corner_of(pair->a, cell, ends[i][1]);
         memset(o->x[i], 0, sizeof o->x[i]);
-        cross(p, q, e[ends[i][0]], e[ends[i][1]], 3, o->x[i]);
+        crossing_point(p, q, e[ends[i][0]], e[ends[i][1]], 3, o->x[i]);
         o->side[i] = (int16_t)side[i];
     }
     o->n = n;
     return 1;
 }
 
-/* Slices by the plane of equal pressure. Where the fields agree but for rounding the difference is
- * 0, so that what they share is all on one side. -1: they agree on all of it. */
+/* Slices by the plane of equal pressure. Where the fields are equal except for rounding, the
+ * difference is set to 0, so that their common volume is on one side. -1: they are equal in all of
+ * it. */
 static int slice_equal(const struct field_pair *pair, const struct field_cell *ca,
                        const struct field_cell *cb, struct outline *o, struct field_polygon *plane)
 {
@@ -238,7 +241,7 @@ static int slice_equal(const struct field_pair *pair, const struct field_cell *c
 }
 
 /* The triangle of b in the frame of a. */
-static void take_triangle(const struct field_pair *pair, const struct field_cell *cb,
+static void triangle_in_a(const struct field_pair *pair, const struct field_cell *cb,
                           struct outline *o, struct field_polygon *plane)
 {
     for (int k = 0; k < 3; k++) {
@@ -253,7 +256,7 @@ static void take_triangle(const struct field_pair *pair, const struct field_cell
     plane->apart = 1.0;
 }
 
-/* Cuts off what has a pressure below 0 in a. */
+/* Cuts off the part with negative pressure in a. */
 static int clip_pressure(struct outline *o, const struct field_polygon *plane)
 {
     for (int i = 0; i < o->n; i++) {
@@ -268,7 +271,7 @@ static int cut_outline(const struct field_pair *pair, const struct field_cell *c
     double at[TACT_FIELD_CORNERS][3];
     int rc = 1;
     if (pair->b->kind == TACT_FIELD_RIGID) {
-        take_triangle(pair, cb, o, plane);
+        triangle_in_a(pair, cb, o, plane);
     } else {
         rc = slice_equal(pair, ca, cb, o, plane);
     }

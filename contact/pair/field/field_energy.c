@@ -1,7 +1,7 @@
 /*
  * Potential energy: the integral of the lesser of two pressures over all space. Where one solid is
- * a tetrahedron, it is cut into smaller ones by the planes of the other's cell, and a pressure that
- * is linear on a tetrahedron integrates to its volume times the mean of its corners.
+ * a tetrahedron, it is cut into smaller ones by the planes of the other's cell; the integral of a
+ * linear pressure over a tetrahedron is its volume times the mean over its corners.
  */
 #include <errno.h>
 #include <math.h>
@@ -16,7 +16,7 @@ struct part {
     double plane[MOST_PLANES][4];
 };
 
-/* Of a tetrahedron within the first planes: integral of the linear function. */
+/* A linear function to be integrated over a tetrahedron within the first planes. */
 struct integrand {
     const struct part *part;
     double slope[3], base;
@@ -43,7 +43,7 @@ static void cross(const double *p, const double *q, double at_p, double at_q, do
     }
 }
 
-/* The prism of two triangles as three tetrahedra. */
+/* Splits the prism of two triangles into three tetrahedra. */
 static void split_prism(const double (*p)[3], double (*tet)[4][3])
 {
     static const int corner[3][4] = {{0, 1, 2, 3}, {1, 2, 3, 4}, {2, 3, 4, 5}};
@@ -52,7 +52,7 @@ static void split_prism(const double (*p)[3], double (*tet)[4][3])
     }
 }
 
-/* What of a tetrahedron is above a plane, as up to three: their number. */
+/* The part of a tetrahedron above a plane, as up to three tetrahedra; returns their number. */
 static int cut_tet(const double (*x)[3], const double *plane, double (*tet)[4][3])
 {
     double at[4], prism[6][3];
@@ -85,8 +85,9 @@ static int cut_tet(const double (*x)[3], const double *plane, double (*tet)[4][3
     return ups ? 3 : 0;
 }
 
-/* Of the tetrahedron within the planes from number k on; as deep as there are planes. */
-static double within(const struct integrand *f, const double (*x)[3], int k)
+/* Integral over the part of the tetrahedron within the planes from number k on; recursive, as deep
+ * as there are planes. */
+static double integrate_within(const struct integrand *f, const double (*x)[3], int k)
 {
     double tet[3][4][3], sum = 0.0;
     if (k == f->part->planes) {
@@ -94,7 +95,7 @@ static double within(const struct integrand *f, const double (*x)[3], int k)
     }
     int n = cut_tet(x, f->part->plane[k], tet);
     for (int i = 0; i < n; i++) {
-        sum += within(f, (const double(*)[3])tet[i], k + 1);
+        sum += integrate_within(f, (const double(*)[3])tet[i], k + 1);
     }
     return sum;
 }
@@ -113,7 +114,7 @@ static void corners_of(const struct field_pair *pair, int of_b, uint32_t i, doub
     }
 }
 
-/* A plane through three places, with a fourth above it. */
+/* Adds the plane through three points, with a fourth above it. */
 static void add_plane(struct part *part, const double *p, const double *q, const double *r,
                       const double *above)
 {
@@ -136,7 +137,7 @@ static void add_tet(struct part *part, const double (*x)[3])
     }
 }
 
-/* Where a function is over 0. */
+/* Adds the half-space in which a function is positive. */
 static void add_above(struct part *part, const double *slope, double base)
 {
     double *plane = part->plane[part->planes++];
@@ -144,9 +145,9 @@ static void add_above(struct part *part, const double *slope, double base)
     plane[3] = -base;
 }
 
-/* The lesser of the pressures of cells i and j over what they share: that of a, less what it is
- * over that of b. */
-static double lesser(const struct field_pair *pair, uint32_t i, uint32_t j)
+/* Integral of the lesser pressure of cells i and j over their intersection: that of a, less the
+ * part in which it exceeds that of b. */
+static double overlap_integral(const struct field_pair *pair, uint32_t i, uint32_t j)
 {
     const struct field_cell *ca = &pair->a->cells[i], *cb = &pair->b->cells[j];
     struct part part = {.planes = 0};
@@ -166,14 +167,14 @@ static double lesser(const struct field_pair *pair, uint32_t i, uint32_t j)
         add_above(&part, slope, base);
     }
     tact_v3_copy(f.slope, ca->gradient);
-    double sum = within(&f, (const double(*)[3])x, 0);
+    double sum = integrate_within(&f, (const double(*)[3])x, 0);
     tact_v3_sub(f.slope, ca->gradient, slope);
     f.base = ca->base - base;
     add_above(&part, f.slope, f.base);
-    return sum - within(&f, (const double(*)[3])x, 0);
+    return sum - integrate_within(&f, (const double(*)[3])x, 0);
 }
 
-/* The soft pressure over the rigid half-space of b. */
+/* Integral of the soft pressure over the rigid half-space of b. */
 static double over_plane(const struct field_pair *pair, uint32_t i)
 {
     const struct field_cell *ca = &pair->a->cells[i];
@@ -187,11 +188,11 @@ static double over_plane(const struct field_pair *pair, uint32_t i)
     if (ca->rim & 16) {
         add_above(&part, ca->gradient, ca->base);
     }
-    return within(&f, (const double(*)[3])x, 0);
+    return integrate_within(&f, (const double(*)[3])x, 0);
 }
 
-/* The pressure of cell i over the tetrahedron of a rigid triangle and an apex, negative where the
- * apex is outside of the triangle. */
+/* Integral of the pressure of cell i over the tetrahedron of a rigid triangle and an apex, negative
+ * where the apex is outside of the triangle. */
 static double over_cone(const struct field_pair *pair, uint32_t i, uint32_t j, const double *apex)
 {
     const struct field_cell *ca = &pair->a->cells[i];
@@ -216,23 +217,25 @@ static double over_cone(const struct field_pair *pair, uint32_t i, uint32_t j, c
     } else {
         memcpy(x, cone, sizeof x);
     }
-    return copysign(within(&f, (const double(*)[3])x, 0), height);
+    return copysign(integrate_within(&f, (const double(*)[3])x, 0), height);
 }
 
-/* Over all pairs of cells of two nodes. */
-static double lesser_below(const struct field_pair *pair, const struct field_node *a,
-                           const struct field_node *b)
+/* Sum over all pairs of cells of two nodes. */
+static double overlap_integral_of_nodes(const struct field_pair *pair, const struct field_node *a,
+                                        const struct field_node *b)
 {
     if (!tact_field_boxes_overlap(pair, &a->all, &b->all)) {
         return 0.0;
     }
     if (a->leaf && b->leaf) {
-        return lesser(pair, a->first, b->first);
+        return overlap_integral(pair, a->first, b->first);
     }
     const struct field_node *child =
         a->leaf ? &pair->b->nodes[b->first] : &pair->a->nodes[a->first];
-    return a->leaf ? lesser_below(pair, a, child) + lesser_below(pair, a, child + 1)
-                   : lesser_below(pair, child, b) + lesser_below(pair, child + 1, b);
+    return a->leaf ? overlap_integral_of_nodes(pair, a, child) +
+                         overlap_integral_of_nodes(pair, a, child + 1)
+                   : overlap_integral_of_nodes(pair, child, b) +
+                         overlap_integral_of_nodes(pair, child + 1, b);
 }
 
 static double with_rigid(const struct field_pair *pair)
@@ -253,8 +256,8 @@ double tact_field_energy(const struct tact_pressure_field *a, const struct tact_
 {
     struct field_pair pair;
     double sum = 0.0;
-    int swap = tact_field_swaps(a, b);
-    if (!tact_field_meets(a, b)) {
+    int swap = tact_field_must_swap(a, b);
+    if (!tact_field_can_touch(a, b)) {
         return NAN;
     }
     tact_field_place(&pair, swap ? b : a, swap ? pose_b : pose_a, swap ? a : b,
@@ -263,10 +266,10 @@ double tact_field_energy(const struct tact_pressure_field *a, const struct tact_
         return with_rigid(&pair);
     }
     if (pair.b->kind == TACT_FIELD_TETS) {
-        return lesser_below(&pair, pair.a->nodes, pair.b->nodes);
+        return overlap_integral_of_nodes(&pair, pair.a->nodes, pair.b->nodes);
     }
     for (uint32_t i = 0; i < pair.a->cell_count; i++) {
-        sum += pair.b->rigid ? over_plane(&pair, i) : lesser(&pair, i, 0);
+        sum += pair.b->rigid ? over_plane(&pair, i) : overlap_integral(&pair, i, 0);
     }
     return sum;
 }

@@ -1,10 +1,10 @@
-/* What the sources of pressure fields share. */
+/* Shared by the sources of pressure fields. */
 #ifndef TACT_CONTACT_FIELD_INTERNAL_H
 #define TACT_CONTACT_FIELD_INTERNAL_H
 
 #include "contact/pair/field/field.h"
 
-#define TACT_FIELD_NONE UINT32_MAX /* no cell beyond this face */
+#define TACT_FIELD_NONE UINT32_MAX /* no cell across this face */
 
 enum tact_pressure_field_kind {
     TACT_FIELD_TETS,  /* cells are tetrahedra */
@@ -12,29 +12,29 @@ enum tact_pressure_field_kind {
     TACT_FIELD_PLANE, /* one cell without faces: z <= 0 */
 };
 
-/* A tetrahedron, whose side i is opposite to corner i, or a triangle, whose side i runs from corner
- * i to the next. */
+/* A tetrahedron, whose side i is opposite to corner i, or a triangle, whose side i is from corner i
+ * to the next. */
 struct field_cell {
-    double gradient[3]; /* of the pressure [Pa/m]; of a triangle minus its unit normal */
-    double base;        /* pressure at the field's origin [Pa]; of a triangle unused */
+    double gradient[3]; /* of the pressure [Pa/m]; for a triangle minus its unit normal */
+    double base;        /* pressure at the field's origin [Pa]; unused for a triangle */
     uint32_t corner[4];
     uint32_t face[4]; /* of a tetrahedron, in the field's faces */
-    uint32_t next[4]; /* cell beyond each side */
-    uint8_t inside;   /* bits: faces on whose positive side the cell lies */
-    uint8_t rim;      /* bits: faces on the boundary; 16: pressure falls below 0 in it */
+    uint32_t next[4]; /* cell across each side */
+    uint8_t inside;   /* bits: faces on whose positive side the cell is */
+    uint8_t rim;      /* bits: faces on the boundary; 16: the pressure becomes negative in it */
 };
 
-/* A box about something, and the ball about that; a radius of -INFINITY where there is nothing. */
+/* A bounding box, and a ball about it; a radius of -INFINITY where it is empty. */
 struct field_box {
     double middle[3], half[3], radius; /* [m] */
 };
 
 /* Bounds of a part of the cells. */
 struct field_node {
-    struct field_box all, rim;             /* rim: of where the pressure is 0 */
+    struct field_box all, rim;             /* rim: of the places where the pressure is 0 */
     double slope_lower[3], slope_upper[3]; /* of the gradients [Pa/m] */
     double least, most;                    /* pressure [Pa] */
-    uint32_t first;                        /* of two children, or the cell */
+    uint32_t first;                        /* index of the first of two children, or of the cell */
     uint32_t leaf;
 };
 
@@ -44,7 +44,7 @@ struct tact_pressure_field {
     double size; /* sum of the sides of its bounds [m]; 0 of a half-space */
     size_t vertex_count, cell_count, face_count, node_count;
     double *vertices;
-    double *pressure;   /* of the vertices; NULL where rigid */
+    double *pressure;   /* of the vertices; NULL for a rigid field */
     double (*faces)[4]; /* planes of the faces: unit normal, distance from the origin */
     struct field_cell *cells;
     struct field_node *nodes;
@@ -53,26 +53,26 @@ struct tact_pressure_field {
 /* Fills nodes from cells. 0 or -ENOMEM. */
 int tact_field_build_tree(struct tact_pressure_field *field);
 
-/* Most nodes of a tree on one another. */
+/* Largest depth of a tree. */
 enum { TACT_FIELD_DEPTH = 40 };
 
-/* A pair of fields, b seen from a. */
+/* A pair of fields, with the pose of b relative to a. */
 struct field_pair {
     const struct tact_pressure_field *a, *b;
     double turn[9], shift[3]; /* a point x of b is turn x + shift in a */
-    double size[9];           /* sizes of the numbers of turn */
+    double size[9];           /* magnitudes of the entries of turn */
 };
 
 /* 1 where two fields can touch: not two rigid ones, nor two half-spaces. */
-static inline int tact_field_meets(const struct tact_pressure_field *a,
-                                   const struct tact_pressure_field *b)
+static inline int tact_field_can_touch(const struct tact_pressure_field *a,
+                                       const struct tact_pressure_field *b)
 {
     return !(a->rigid && b->rigid) && !(a->kind == TACT_FIELD_PLANE && b->kind == TACT_FIELD_PLANE);
 }
 
-/* 1 where b is the one that goes first: one with tetrahedra does, else the soft half-space. */
-static inline int tact_field_swaps(const struct tact_pressure_field *a,
-                                   const struct tact_pressure_field *b)
+/* 1 where b must be the first of the pair: one with tetrahedra is, else the soft half-space. */
+static inline int tact_field_must_swap(const struct tact_pressure_field *a,
+                                       const struct tact_pressure_field *b)
 {
     if (a->kind == TACT_FIELD_TETS || b->kind == TACT_FIELD_TETS) {
         return a->kind != TACT_FIELD_TETS;
@@ -84,54 +84,56 @@ void tact_field_place(struct field_pair *pair, const struct tact_pressure_field 
                       const struct tact_pose *pose_a, const struct tact_pressure_field *b,
                       const struct tact_pose *pose_b);
 
-/* Room for a polygon's corners: a slice of a tetrahedron has 4, each face of the other and the
- * plane of zero pressure add one, and rounding where an edge lies in a face some more. */
+/* Capacity for a polygon's corners: a slice of a tetrahedron has 4, each face of the other and the
+ * plane of zero pressure add one, and rounding where an edge lies in a face adds some more. */
 #define TACT_FIELD_CORNERS 18
 
 /* A polygon of the contact surface of cell a of pair->a and cell b of pair->b, in the frame of
  * pair->a. */
 struct field_polygon {
     uint32_t a, b;
-    int group; /* of those that face alike */
+    int group; /* group of polygons with similar normals */
     int corners;
     int soft;    /* 1: neither is rigid */
     int in_face; /* 1: a rigid triangle that lies in a face between two cells of a */
-    double corner[TACT_FIELD_CORNERS][3]; /* [m], about the normal either way round */
-    int16_t side[TACT_FIELD_CORNERS]; /* across which the surface goes on past the edge from each
-                                        corner: of cell a 0 to 3, of cell b 4 to 7, -1 of none */
+    double corner[TACT_FIELD_CORNERS][3]; /* [m], in either orientation about the normal */
+    /* Side across which the surface continues beyond the edge from each corner: of cell a 0 to 3,
+     * of cell b 4 to 7, -1: none. */
+    int16_t side[TACT_FIELD_CORNERS];
     double normal[3];                 /* unit, into b */
-    double slope_a[3], slope_b[3];    /* gradients; of a rigid b the normal */
+    double slope_a[3], slope_b[3];    /* gradients; for a rigid b the normal */
     double base;                      /* pressure of a at the origin of the frame [Pa] */
     double apart;                     /* |g_B - g_A|; 1 where b is rigid */
     double pressure;                  /* at corner 0 [Pa] */
     double area, first[3], second[9]; /* [m^2, m^3, m^4], about corner 0 */
-    double load, lever[3]; /* integrals of the pressure and of that times the place from corner 0 */
+    double load, lever[3]; /* integrals of the pressure, and of the pressure times the position from
+                              corner 0 */
 };
 
-/* Cuts out the polygon of cells i of a and j of b, all but its integrals. 1; 0 where there is none;
- * -1 where the two fields agree on a volume. */
+/* Cuts out the polygon of cells i of a and j of b, without its integrals. 1; 0 where there is none;
+ * -1 where the two fields are equal in a volume. */
 int tact_field_cut(const struct field_pair *pair, uint32_t i, uint32_t j,
                    struct field_polygon *polygon);
 
-/* Fills its integrals. */
+/* Computes its integrals. */
 void tact_field_integrate(struct field_polygon *polygon);
 
-/* Sums over polygons, about a place near them, frame of pair->a; forces on b. */
+/* Sums over polygons, about a point near them, frame of pair->a; forces on b. */
 struct field_sums {
     double origin[3];
     double area, load;
     double first[3]; /* integral of the pressure times the place */
     double force[3], torque[3];
     double stiffness[36];
-    size_t alike; /* polygons of fields that all but agree, without stiffness */
+    size_t alike; /* polygons of nearly equal fields, without stiffness */
 };
 
 void tact_field_add(struct field_sums *sums, const struct field_polygon *polygon);
 
-/* About their centre of pressure, which becomes the origin. */
+/* Moves the origin of the sums to their centre of pressure. */
 void tact_field_centre(struct field_sums *sums);
 
-/* A 6 x 6 matrix of twists in a frame, in another: turn has its axes as rows. */
+/* Transforms a 6 x 6 matrix of twists to another frame: turn has its axes as rows. */
 void tact_field_turn(const double *matrix, const double *turn, double *out);
 
 /* The contact surface of two fields. */
@@ -139,11 +141,11 @@ struct field_surface {
     struct field_pair pair;
     const struct tact_pose *frame;      /* of pair.a */
     int swapped;                        /* 1: pair.a is the query's b */
-    struct field_polygon *polygon;      /* until the scratch is used again */
-    size_t count, pieces, tried, alike; /* alike: pairs without a polygon */
+    struct field_polygon *polygon;      /* valid until the scratch is used again */
+    size_t count, pieces, tried, alike; /* alike: pairs with equal fields, without a polygon */
 };
 
-/* Finds it. 1, 0 where there is none, -ENOSPC, -ENOTSUP. */
+/* Finds the contact surface. 1, 0 where there is none, -ENOSPC, -ENOTSUP. */
 int tact_field_find(const struct tact_pressure_field *a, const struct tact_pose *pose_a,
                     const struct tact_pressure_field *b, const struct tact_pose *pose_b,
                     struct tact_field_scratch *scratch, struct field_surface *out);

@@ -1,6 +1,6 @@
 /*
  * The contact model of pressure fields (Elandt 2019): a pair is one patch with the elastic wrench
- * of its contact surface, or as many as it has parts that face apart.
+ * of its contact surface, or several, where parts of it face in different directions.
  */
 #include <errno.h>
 #include <math.h>
@@ -61,9 +61,10 @@ static void count(const struct tact_pair_query *q, const struct field_surface *o
     }
 }
 
-/* Two rigid solids, or more polygons than there is room for, are reported as what cannot open. */
-static int measure(const struct tact_pair_query *q, struct tact_patch *patch,
-                   struct tact_pair_piece *piece)
+/* Two rigid solids, or more polygons than the capacity, are reported as a contact that cannot be
+ * opened. */
+static int measure_field(const struct tact_pair_query *q, struct tact_patch *patch,
+                         struct tact_pair_piece *piece)
 {
     const struct field_data *a = q->data_a, *b = q->data_b, *soft = a->scratch ? a : b;
     struct field_surface of;
@@ -99,7 +100,7 @@ static int measure(const struct tact_pair_query *q, struct tact_patch *patch,
             made++;
         }
     }
-    if (rc && made) { /* they press against each other, and together not at all */
+    if (rc && made) { /* the parts press against each other and have no common resultant */
         *patch = piece->patch;
     }
     return made ? made : -EDOM;
@@ -112,5 +113,5 @@ const struct tact_contact_model tact_model_field = {
     .patches = patches,
     .prepare = prepare,
     .release = release,
-    .measure = measure,
+    .measure = measure_field,
 };

@@ -5,13 +5,14 @@
 #include "contact/moments/hull_internal.h"
 #include "contact/pair/field/field_model_internal.h"
 
-/* Stiffness along a patch, of that along its normal, above which it is no single patch. A corner
- * that sinks into a soft plane has none along the plane, whatever way its faces lie; a peg in a
- * groove has. */
+/* Stiffness along a patch, over that along its normal, above which it is split. A corner in a soft
+ * plane has none along the plane, for any orientation of its faces; a peg in a groove has. */
 #define FLAT 0.2
-#define OPPOSED 0.1  /* force over load, below which most of it presses against itself */
-#define ALIKE 0.7071 /* cosine within which polygons face as the first of a group does */
-#define LITTLE 1e-3  /* load of a polygon, of the largest, that begins no group */
+#define OPPOSED 0.1 /* resultant over load, below which most of the pressure opposes itself */
+#define ALIKE                                                                                      \
+    0.7071 /* cosine of the angle to the first polygon of a group within which polygons belong to  \
+              it */
+#define LITTLE 1e-3 /* load of a polygon, over the largest, below which it starts no group */
 
 void tact_field_sum(const struct field_surface *of, int group, struct field_part *out)
 {
@@ -45,8 +46,8 @@ static int is_flat(const struct field_sums *sums)
     return mean + sqrt(half * half + full[8] * full[8]) <= FLAT * fabs(full[0]);
 }
 
-/* The polygon that is least like the groups' first ones, of those with some load; NULL where all
- * are like one. */
+/* The polygon that differs most from the first ones of the groups, among those with some load; NULL
+ * where all are similar to one. */
 static const struct field_polygon *least_alike(const struct field_surface *of,
                                                const double (*first)[3], int groups, double largest)
 {
@@ -97,7 +98,7 @@ int tact_field_group(struct field_surface *of, const struct field_part *whole, i
     return groups;
 }
 
-/* Rows t1 and t2 along the principal axes of the patch's area about its centre. */
+/* Sets rows t1 and t2 to the principal axes of the patch's area about its centre. */
 static void choose_axes(const struct field_surface *of, int group, const double *centre,
                         const double *normal, double axes[6], double semi[2])
 {
@@ -160,8 +161,8 @@ static int find_outline(const struct field_surface *of, int group, const double 
     return tact_hull_corners(&hull, corner);
 }
 
-/* Rows and columns 0, 4, 5 of the stiffness, or of springs along the normal in each point where
- * that is not positive definite. */
+/* Rows and columns 0, 4, 5 of the stiffness, or those of springs along the normal at each point
+ * where that is not positive definite. */
 static void normal_stiffness(const double *full, const struct field_points *points, double k_mean,
                              double out[9])
 {
@@ -189,8 +190,8 @@ static void normal_stiffness(const double *full, const struct field_points *poin
     }
 }
 
-/* Hunt and Crossley's p (1 + d v) loses d p per speed, which the law of an elastic wrench has as a
- * stiffness by the time that goes with it. */
+/* Hunt and Crossley's p (1 + d v) decreases by d p per speed; for an elastic wrench this is a
+ * stiffness times the corresponding time. */
 static void add_damping(const struct tact_pair_query *q, const struct field_points *points,
                         double out[9])
 {

@@ -1,17 +1,18 @@
 /*
- * The friction limit of a pressure, by points that stand for it: the support function of Coulomb
- * friction, psi(s) = mu sum P |s at the point|, whose gradient is the friction of the slip s.
+ * The friction limit of a pressure, by points that represent it: the support function of Coulomb
+ * friction, psi(s) = mu sum P |s at the point|, whose gradient is the friction at slip s.
  */
 #include <math.h>
 #include "contact/elementary.h"
 #include "contact/pair/field/field_model_internal.h"
 
-/* Longest edge of what one point stands for, of the patch's longer semi-axis; most halvings. */
+/* Longest edge of the part that a point represents, over the patch's longer semi-axis; and the
+ * largest number of bisections. */
 #define FINE 0.25
 enum { DEEPEST = 10 };
 
-/* What Coulomb friction makes of a uniform pressure on a disc; G with a multiple of it from 0, the
- * ellipsoid, to 2 is convex. */
+/* Coulomb friction under a uniform pressure on a disc; G is convex with a multiple of it from 0,
+ * the ellipsoid, to 2. */
 static const double disc[3] = {0.5004, 0.0169, 0.2663};
 
 static void add_point(struct field_points *points, const double *x, double load)
@@ -27,7 +28,7 @@ static void add_point(struct field_points *points, const double *x, double load)
     points->load[points->count++] = load;
 }
 
-/* A part of a polygon, halved along its longest edge until that is short. */
+/* Adds a part of a polygon, bisected along its longest edge until that is short. */
 static void add_triangle(struct field_points *points, const struct field_polygon *p,
                          const double (*x)[3], double longest, int depth)
 {
@@ -64,7 +65,7 @@ static void add_triangle(struct field_points *points, const struct field_polygon
               0.5 * tact_v3_norm(across) * (p->base + tact_v3_dot(p->slope_a, middle)));
 }
 
-/* Whether the polygon is one point: all of it near its first corner. */
+/* 1 where the polygon is one point: all of it is near its first corner. */
 static int is_small(const struct field_polygon *p, double longest)
 {
     double edge[3], most = 0.0;
@@ -100,8 +101,8 @@ void tact_field_points(const struct field_surface *of, int group, double size,
     }
 }
 
-/* Friction of a slip along a direction, at 45 degrees between that and a spin: how far inside the
- * ellipsoid, in units of what a uniform disc is. */
+/* Friction at a slip at 45 degrees between a direction and a spin: its distance inside the
+ * ellipsoid, over that of a uniform disc. */
 static double inside_ellipsoid(const struct field_points *points, double total, double arm,
                                double c, double s)
 {
@@ -137,7 +138,8 @@ void tact_field_limit(const struct field_points *points, struct tact_patch *patc
     patch->surface = TACT_SURFACE_FITTED;
     for (int i = 0; i < 4 && patch->spin_arm > 0.0; i++) {
         double of = inside_ellipsoid(points, total, patch->spin_arm, way[i][0], way[i][1]);
-        share += 0.25 * tact_min(tact_max(of, -8.0), 8.0); /* no torsion left makes it endless */
+        share +=
+            0.25 * tact_min(tact_max(of, -8.0), 8.0); /* without torsion it would be infinite */
     }
     share = tact_min(tact_max(share, 0.0), 2.0);
     for (int k = 0; k < 3; k++) {

@@ -1,8 +1,9 @@
 /*
- * The field of a shape, from the slope of its pressure. Each vertex of its triangles has a place in
- * the core, where the pressure is largest; a triangle and its three places make a prism, cut into
- * tetrahedra by one order of all vertices so that neighbours fit: by their places in the core
- * first, as a prism whose first and last have the same one would need a flat tetrahedron.
+ * The field of a shape, from the slope of its pressure. Each vertex of its triangulation has a
+ * point in the core, where the pressure is largest. A triangle and its three core points form a
+ * prism, which is cut into tetrahedra by a common order of all vertices, so that neighbours fit:
+ * first by their core points, as a prism whose first and last have the same one would need a flat
+ * tetrahedron.
  */
 #include <errno.h>
 #include <math.h>
@@ -13,10 +14,10 @@
 #include "contact/pair/field/field_internal.h"
 #include "contact/pair/options.h"
 
-/* Triangles of a sphere, which has none of its own. */
+/* Number of triangles of a sphere, which has no triangulation of its own. */
 enum { BALL_TRIANGLES = 2000 };
 
-/* Vertices, tetrahedra and pressures as they are made. */
+/* Vertices, tetrahedra and pressures under construction. */
 struct maker {
     const struct tact_shape *shape;
     const struct tact_mesh *mesh;
@@ -27,7 +28,7 @@ struct maker {
     size_t vertex_count, tet_count;
 };
 
-/* The least distance of a convex solid's faces from its centroid. */
+/* The smallest distance of a convex solid's faces from its centroid. */
 static double least_height(const struct tact_mesh *mesh)
 {
     double least = INFINITY;
@@ -61,7 +62,7 @@ static double core_depth(const struct tact_shape *shape, const struct tact_mesh 
     }
 }
 
-/* Where in the core a vertex x has its place. */
+/* The point in the core that belongs to a vertex x. */
 static void core_place(const struct maker *m, const double *x, double *out)
 {
     const double *s = m->shape->size, *c = m->mesh->centroid;
@@ -87,7 +88,7 @@ static void core_place(const struct maker *m, const double *x, double *out)
     }
 }
 
-/* The core's vertex at a place, a new one where there is none yet. */
+/* The core's vertex at a point, a new one where there is none yet. */
 static uint32_t core_vertex(struct maker *m, const double *place)
 {
     size_t first = m->mesh->vertex_count;
@@ -106,7 +107,7 @@ static int goes_before(const struct maker *m, uint32_t i, uint32_t k)
     return m->core[i] != m->core[k] ? m->core[i] < m->core[k] : i < k;
 }
 
-/* The tetrahedra of a triangle's prism. */
+/* Adds the tetrahedra of a triangle's prism. */
 static void add_prism(struct maker *m, const uint32_t *triangle)
 {
     uint32_t v[3] = {triangle[0], triangle[1], triangle[2]};

@@ -1,14 +1,14 @@
-/* The integrals of a polygon: its pressure is linear, so area, first and second moments give all.
- */
+/* The integrals of a polygon: its pressure is linear, so that they follow from area, first and
+ * second moments. */
 #include <math.h>
 #include <string.h>
 #include "contact/pair/field/field_internal.h"
 
-/* Difference of two gradients, of the larger, below which the fields agree too closely for a
- * stiffness: the force jumps over a way that is no deformation. */
+/* Difference of two gradients, over the larger, below which the fields are too nearly equal for a
+ * stiffness: the force is discontinuous there. */
 #define ALIKE 1e-6
 
-static void measure(struct field_polygon *p)
+static void polygon_moments(struct field_polygon *p)
 {
     double u[3], w[3], across[3];
     p->area = 0.0;
@@ -38,7 +38,7 @@ static void measure(struct field_polygon *p)
 
 void tact_field_integrate(struct field_polygon *p)
 {
-    measure(p);
+    polygon_moments(p);
     p->pressure = p->base + tact_v3_dot(p->slope_a, p->corner[0]);
     p->load = p->pressure * p->area + tact_v3_dot(p->slope_a, p->first);
     tact_m3_mul_v3(p->lever, p->second, p->slope_a);
@@ -85,7 +85,7 @@ static void add_stiffness(const struct field_polygon *p, const double *arm, doub
     }
 }
 
-/* Two soft fields whose gradients are all but equal. */
+/* 1 for two soft fields whose gradients are nearly equal. */
 static int is_alike(const struct field_polygon *p)
 {
     double steep = tact_max(tact_v3_norm(p->slope_a), tact_v3_norm(p->slope_b));
@@ -111,8 +111,8 @@ void tact_field_add(struct field_sums *sums, const struct field_polygon *p)
     }
 }
 
-/* The stiffness about a place that is `arm` from the sums' own: the twist (v, w) about it moves
- * their origin at v - w x arm = v + arm x w. */
+/* Transforms the stiffness to a point that is `arm` from the origin of the sums: a twist (v, w)
+ * about it moves their origin at v - w x arm = v + arm x w. */
 static void shift_stiffness(double *k, const double *arm)
 {
     const double cross[9] = {0.0, -arm[2], arm[1], arm[2], 0.0, -arm[0], -arm[1], arm[0], 0.0};

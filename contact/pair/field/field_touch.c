@@ -1,11 +1,11 @@
 /*
- * All polygons of a contact surface: seeds, and walks from polygon to polygon across the sides of
- * cells.
+ * All polygons of a contact surface: seeds, and propagation from polygon to polygon across the
+ * sides of cells.
  *
  * A piece of the surface with a rim passes between the two solids' own surfaces there, where both
  * pressures are 0: a pair of cells at the rim has a polygon. A piece without a rim is closed, so
- * that its normal faces any direction somewhere: one of its polygons has (g_B - g_A).d < 0 for any
- * d, and d along the force of what was found so far leaves few pairs to try.
+ * that its normal has every direction somewhere: one of its polygons has (g_B - g_A).d < 0 for any
+ * d. With d along the force found so far, few pairs have to be tested.
  */
 #include <errno.h>
 #include <math.h>
@@ -21,23 +21,23 @@ struct cell_pair {
 
 struct tact_field_scratch {
     size_t room;                   /* pairs */
-    size_t slots;                  /* a power of two, at least twice of that */
+    size_t slots;                  /* a power of two, at least twice as many */
     struct field_polygon *polygon; /* `list` of them */
     size_t list;
-    struct cell_pair *tried; /* each pair once, in order; those to be cut yet are its end */
-    uint32_t *slot;          /* of tried, by a hash; from 1 */
-    uint32_t *stamp;         /* of the query that filled the slot */
+    struct cell_pair *tried; /* each pair once, in order; those not cut yet are at its end */
+    uint32_t *slot;          /* indices in tried by a hash, from 1 */
+    uint32_t *stamp;         /* number of the query that filled the slot */
     uint32_t query;
 };
 
-/* A query under way. */
+/* State of a query. */
 struct walk {
     struct field_surface *out;
     struct tact_field_scratch *scratch;
     size_t tried, cut;             /* pairs */
-    double area, force[3];         /* of the polygons so far; the force without its size */
-    double along_a[3], along_b[3]; /* direction that closed pieces face away from, frames of each */
-    int closed;                    /* 1: looks for closed pieces */
+    double area, force[3];         /* of the polygons so far; the force without its magnitude */
+    double along_a[3], along_b[3]; /* direction that closed pieces face away from, in both frames */
+    int closed;                    /* 1: searches for closed pieces */
     int in_face;                   /* 1: a polygon lies in a face between two cells */
     int full;
 };
@@ -84,8 +84,8 @@ static void begin_query(struct tact_field_scratch *scratch)
     }
 }
 
-/* Notes a pair to be cut, once. */
-static void note(struct walk *w, uint32_t a, uint32_t b)
+/* Queues a pair of cells to be cut, once. */
+static void queue_pair(struct walk *w, uint32_t a, uint32_t b)
 {
     struct tact_field_scratch *s = w->scratch;
     uint64_t hash = (((uint64_t)a << 32) | b) * 0x9e3779b97f4a7c15u;
@@ -105,8 +105,8 @@ static void note(struct walk *w, uint32_t a, uint32_t b)
     s->tried[w->tried++] = (struct cell_pair){a, b};
 }
 
-/* Notes the pairs beyond the sides of a polygon. */
-static void note_beyond(struct walk *w, const struct field_polygon *p)
+/* Queues the pairs across the sides of a polygon. */
+static void queue_neighbours(struct walk *w, const struct field_polygon *p)
 {
     const struct field_pair *pair = &w->out->pair;
     for (int k = 0; k < p->corners; k++) {
@@ -114,19 +114,19 @@ static void note_beyond(struct walk *w, const struct field_polygon *p)
         if (side >= 4) {
             uint32_t next = pair->b->cells[p->b].next[side - 4];
             if (next != TACT_FIELD_NONE) {
-                note(w, p->a, next);
+                queue_pair(w, p->a, next);
             }
         } else if (side >= 0) {
             uint32_t next = pair->a->cells[p->a].next[side];
             if (next != TACT_FIELD_NONE) {
-                note(w, next, p->b);
+                queue_pair(w, next, p->b);
             }
         }
     }
 }
 
-/* Cuts what is noted, and walks on. */
-static void follow(struct walk *w)
+/* Cuts the queued pairs, and queues their neighbours. */
+static void process_queue(struct walk *w)
 {
     double before = w->area;
     while (w->cut < w->tried && !w->full) {
@@ -144,13 +144,13 @@ static void follow(struct walk *w)
             w->out->count++;
             w->area += p->area;
             tact_v3_axpy(w->force, p->load, p->normal);
-            note_beyond(w, p);
+            queue_neighbours(w, p);
         }
     }
     w->out->pieces += w->area > before;
 }
 
-/* The least or most of a gradient in a node along d. */
+/* The smallest or largest component of the gradients in a node along d. */
 static double slope(const struct field_node *node, const double *d, int most)
 {
     double sum = 0.0;
@@ -161,8 +161,8 @@ static double slope(const struct field_node *node, const double *d, int most)
     return sum;
 }
 
-/* Whether there may be a polygon to start from in the cells of two nodes. */
-static int is_worth(const struct walk *w, const struct field_node *a, const struct field_node *b)
+/* 1 where the cells of two nodes may contain a polygon to start from. */
+static int may_start(const struct walk *w, const struct field_node *a, const struct field_node *b)
 {
     if (!w->closed) {
         return tact_field_boxes_overlap(&w->out->pair, &a->rim, &b->rim);
@@ -172,7 +172,7 @@ static int is_worth(const struct walk *w, const struct field_node *a, const stru
            tact_field_boxes_overlap(&w->out->pair, &a->all, &b->all);
 }
 
-/* Tries the pairs of two trees that may start a piece. */
+/* Tests the pairs of two trees that may start a piece. */
 static void search_pairs(struct walk *w)
 {
     const struct tact_pressure_field *a = w->out->pair.a, *b = w->out->pair.b;
@@ -182,12 +182,12 @@ static void search_pairs(struct walk *w)
     while (height && !w->full) {
         struct cell_pair at = stack[--height];
         const struct field_node *na = &a->nodes[at.a], *nb = &b->nodes[at.b];
-        if (!is_worth(w, na, nb)) {
+        if (!may_start(w, na, nb)) {
             continue;
         }
         if (na->leaf && nb->leaf) {
-            note(w, na->first, nb->first);
-            follow(w);
+            queue_pair(w, na->first, nb->first);
+            process_queue(w);
         } else if (nb->leaf || (!na->leaf && na->all.radius > nb->all.radius)) {
             stack[height++] = (struct cell_pair){na->first + 1, at.b};
             stack[height++] = (struct cell_pair){na->first, at.b};
@@ -198,7 +198,7 @@ static void search_pairs(struct walk *w)
     }
 }
 
-/* A half-space against a tree: all cells that its plane may cut. */
+/* 1 where the plane of a half-space may cut cells of a node. */
 static int plane_cuts(const struct field_node *node, const double *up, double at, double soft)
 {
     const double *h = node->all.half;
@@ -233,8 +233,8 @@ static void search_plane(struct walk *w, int plane_is_a)
             continue;
         }
         if (node->leaf) {
-            note(w, plane_is_a ? 0 : node->first, plane_is_a ? node->first : 0);
-            follow(w);
+            queue_pair(w, plane_is_a ? 0 : node->first, plane_is_a ? node->first : 0);
+            process_queue(w);
         } else {
             stack[height++] = node->first + 1;
             stack[height++] = node->first;
@@ -242,8 +242,8 @@ static void search_plane(struct walk *w, int plane_is_a)
     }
 }
 
-/* Away from which closed pieces are looked for: the force so far, else from one field to the other.
- */
+/* Chooses the direction for closed pieces: along the force so far, else from one field to the
+ * other. */
 static void choose_direction(struct walk *w)
 {
     tact_v3_copy(w->along_a, w->force);
@@ -291,10 +291,10 @@ int tact_field_find(const struct tact_pressure_field *a, const struct tact_pose 
 {
     struct walk w = {.out = out, .scratch = scratch};
     memset(out, 0, sizeof *out);
-    if (!tact_field_meets(a, b)) {
+    if (!tact_field_can_touch(a, b)) {
         return -ENOTSUP;
     }
-    out->swapped = tact_field_swaps(a, b);
+    out->swapped = tact_field_must_swap(a, b);
     out->frame = out->swapped ? pose_b : pose_a;
     out->polygon = scratch->polygon;
     if (out->swapped) {
@@ -311,9 +311,9 @@ int tact_field_find(const struct tact_pressure_field *a, const struct tact_pose 
     return w.full ? -ENOSPC : w.area > 0.0;
 }
 
-/* Sums about their centre of pressure, in world axes, on the query's a. */
-static void finish(const struct field_surface *of, struct field_sums *sums,
-                   struct tact_field_contact *out)
+/* Converts the sums to the centre of pressure, world axes, on the query's a. */
+static void finish_sums(const struct field_surface *of, struct field_sums *sums,
+                        struct tact_field_contact *out)
 {
     double turn[9], sign = of->swapped ? 1.0 : -1.0;
     tact_field_centre(sums);
@@ -353,6 +353,6 @@ int tact_field_touch(const struct tact_pressure_field *a, const struct tact_pose
     }
     out->polygons = of.count;
     out->pieces = of.pieces;
-    finish(&of, &sums, out);
+    finish_sums(&of, &sums, out);
     return 1;
 }

@@ -1,4 +1,4 @@
-/* The tree over a field's cells: halved along the widest spread of their centres. */
+/* The tree over a field's cells: bisected along the largest extent of their centres. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -47,7 +47,7 @@ static void include(double *lower, double *upper, const double *from, const doub
     }
 }
 
-/* What a node bounds, as it is found. */
+/* Bounds of a node under construction. */
 struct bounds {
     double lower[3], upper[3], rim_lower[3], rim_upper[3], slope_lower[3], slope_upper[3];
     double least, most;
@@ -72,7 +72,7 @@ static void bound_cell(const struct tact_pressure_field *field, uint32_t i, stru
     for (int k = 0; k < corners; k++) {
         const double *x = field->vertices + 3 * (size_t)cell->corner[k];
         include(b->lower, b->upper, x, x);
-        /* A corner is on the sides opposite to the others. */
+        /* A corner belongs to the sides opposite to the others. */
         if (field->rigid || cell->rim & (31 & ~(1 << k))) {
             include(b->rim_lower, b->rim_upper, x, x);
         }

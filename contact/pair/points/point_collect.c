@@ -1,4 +1,4 @@
-/* The points of a tick: which a pair has, and which of them it had the tick before. */
+/* The contact points of a tick: those of each pair, and their counterparts of the tick before. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,17 +10,17 @@ static int make_list(struct point_list *list, int room, int pairs)
     size_t n = (size_t)pairs + 1;
     list->points = calloc((size_t)room + 1, sizeof *list->points);
     list->first = calloc(n, sizeof *list->first);
-    list->many = calloc(n, sizeof *list->many);
+    list->pair_points = calloc(n, sizeof *list->pair_points);
     list->frame = calloc(n * 12, sizeof *list->frame);
     list->pairs = pairs;
-    return list->points && list->first && list->many && list->frame ? 0 : -ENOMEM;
+    return list->points && list->first && list->pair_points && list->frame ? 0 : -ENOMEM;
 }
 
 static void free_list(struct point_list *list)
 {
     free(list->points);
     free(list->first);
-    free(list->many);
+    free(list->pair_points);
     free(list->frame);
 }
 
@@ -42,9 +42,9 @@ void tact_points_destroy(struct point_store *store)
     memset(store, 0, sizeof *store);
 }
 
-void tact_points_forget(struct point_store *store, int pair)
+void tact_points_reset(struct point_store *store, int pair)
 {
-    store->now.many[pair] = store->last.many[pair] = 0;
+    store->now.pair_points[pair] = store->last.pair_points[pair] = 0;
 }
 
 void tact_points_begin(struct point_store *store)
@@ -53,12 +53,12 @@ void tact_points_begin(struct point_store *store)
     store->now = store->last;
     store->last = now;
     store->now.count = 0;
-    memset(store->now.many, 0, sizeof *store->now.many * (size_t)store->now.pairs);
+    memset(store->now.pair_points, 0, sizeof *store->now.pair_points * (size_t)store->now.pairs);
     store->left_out = 0;
 }
 
-/* A new point of the pair that was opened last, or NULL where there is no room. */
-static struct point *add(struct point_store *store, int pair, const uint64_t key[2])
+/* A new point of the current pair, or NULL where the capacity is exceeded. */
+static struct point *add_point(struct point_store *store, int pair, const uint64_t key[2])
 {
     struct point_list *now = &store->now;
     if (now->count >= store->room) {
@@ -66,7 +66,7 @@ static struct point *add(struct point_store *store, int pair, const uint64_t key
         return NULL;
     }
     struct point *point = &now->points[now->count++];
-    now->many[pair]++;
+    now->pair_points[pair]++;
     point->key[0] = key[0];
     point->key[1] = key[1];
     tact_v3_set(point->p, 0.0, 0.0, 0.0);
@@ -77,7 +77,7 @@ void tact_points_add(struct point_store *store, int pair, const double *place,
                      const uint64_t key[2])
 {
     const double *frame = store->now.frame + 12 * pair;
-    struct point *point = add(store, pair, key);
+    struct point *point = add_point(store, pair, key);
     if (point) {
         double arm[3];
         tact_v3_sub(arm, place, frame);
@@ -89,7 +89,7 @@ void tact_points_add(struct point_store *store, int pair, const double *place,
 static void add_flat(struct point_store *store, int pair, double t1, double t2)
 {
     static const uint64_t by_place[2] = {0, 0};
-    struct point *point = add(store, pair, by_place);
+    struct point *point = add_point(store, pair, by_place);
     if (point) {
         tact_v3_set(point->at, 0.0, t1, t2);
     }
@@ -113,13 +113,13 @@ void tact_points_collect(struct point_store *store, int pair, const struct tact_
         tact_points_of_meshes(store, pair, plane_a ? b->mesh : a->mesh, plane_a ? pb : pa,
                               plane_a || plane_b ? NULL : b->mesh, plane_a ? pa : pb);
     }
-    if (!store->now.many[pair]) { /* round, soft, or too thin for vertices of its own */
+    if (!store->now.pair_points[pair]) { /* round, soft, or too thin to have vertices in it */
         add_flat(store, pair, 0.0, 0.0);
     }
 }
 
-/* The last tick's point that stands for the same feature, looked for from *next on; NULL: none.
- * Both ticks list features in nearly the same order. */
+/* The last tick's point of the same feature, searched from *next on; NULL: none. Both ticks list
+ * features in nearly the same order. */
 static const struct point *find_feature(const struct point *last, int count,
                                         const struct point *point, int *next)
 {
@@ -133,13 +133,13 @@ static const struct point *find_feature(const struct point *last, int count,
     return NULL;
 }
 
-/* The last tick's corner nearest to a corner, as both lie about their patch's centre in the world's
- * axes; NULL where it is farther than a tenth of the distance from the centre. */
+/* The last tick's corner nearest to a corner, both relative to their patch's centre in world axes;
+ * NULL where it is farther than a tenth of the distance from the centre. */
 static const struct point *find_corner(const struct point_list *last, int pair, const double *arm)
 {
     const struct point *points = last->points + last->first[pair], *best = NULL;
     double least = 0.01 * tact_v3_dot(arm, arm);
-    for (int i = 0; i < last->many[pair]; i++) {
+    for (int i = 0; i < last->pair_points[pair]; i++) {
         double before[3], apart[3];
         tact_m3_tmul_v3(before, last->frame + 12 * pair + 3, points[i].at);
         tact_v3_sub(apart, before, arm);
@@ -159,13 +159,14 @@ void tact_points_warm(struct point_store *store, int pair, int known, double imp
     const double *frame = store->now.frame + 12 * pair + 3;
     int next = 0;
     memset(impulse, 0, 6 * sizeof *impulse);
-    for (int i = 0; i < store->now.many[pair] && known; i++) {
+    for (int i = 0; i < store->now.pair_points[pair] && known; i++) {
         struct point *point = &points[i];
         double arm[3], world[3], torque[3];
         tact_m3_tmul_v3(arm, frame, point->at);
-        const struct point *before = point->key[0] ? find_feature(last->points + last->first[pair],
-                                                                  last->many[pair], point, &next)
-                                                   : find_corner(last, pair, arm);
+        const struct point *before = point->key[0]
+                                         ? find_feature(last->points + last->first[pair],
+                                                        last->pair_points[pair], point, &next)
+                                         : find_corner(last, pair, arm);
         if (!before) {
             continue;
         }

@@ -1,12 +1,13 @@
 /*
- * Contact points, for comparison with the 6D contact: what most simulators do, as well as we can.
+ * Contact points, for comparison with the 6D contact: the usual method of simulators, implemented
+ * as well as possible.
  *
- * A touching pair gets the corners of its flat overlap's outline, or all vertices of the overlap's
+ * A touching pair has the corners of its flat overlap's outline, or all vertices of the overlap's
  * polyhedron, as points with Coulomb friction and no torque. They share the patch's normal, depth
- * and stabilisation, so that the two models differ in nothing but the constraint; a soft curved
- * contact and one with a sphere are one point at the patch's centre. One block of the sweep is then
- * one pass of projected Gauss-Seidel over the pair's points, each solved exactly: velocities of the
- * two bodies are followed by the pair's 6D Schur block, which gives the same iterates as sweeping
+ * and stabilisation, so that the two models differ only in the constraint; a soft curved contact
+ * and one with a sphere are one point at the patch's centre. One block of the sweep is then one
+ * pass of projected Gauss-Seidel over the pair's points, each solved exactly. Velocities of the two
+ * bodies are updated through the pair's 6D Schur block, which gives the same iterates as sweeping
  * over the bodies and is cheaper.
  */
 #ifndef TACT_CONTACT_POINT_INTERNAL_H
@@ -20,44 +21,43 @@
 
 /* One contact point; all in the patch's frame (n, t1, t2). */
 struct point {
-    double at[3]; /* from the patch's centre [m] */
-    double p[3];  /* impulse on A [N s] */
-    uint64_t
-        key[2];   /* feature that it stands for; 0 0: a corner of an outline, told by its place */
-    double w[18]; /* S T', 6 x 3: the pair's velocity per impulse, T its lever matrix */
-    double s[9];  /* T S T' */
+    double at[3];    /* from the patch's centre [m] */
+    double p[3];     /* impulse on A [N s] */
+    uint64_t key[2]; /* feature; 0 0: a corner of an outline, identified by its position */
+    double w[18];    /* S T', 6 x 3: the pair's velocity per impulse, T its lever matrix */
+    double s[9];     /* T S T' */
     double factor[9];
-    double turn[2]; /* cosine and sine of the axes in which friction's block of s is diagonal */
+    double turn[2]; /* cosine and sine of the axes in which the friction block of s is diagonal */
     double l[2];    /* that diagonal */
-    double c[2];    /* how they couple to the normal */
+    double c[2];    /* their coupling to the normal */
 };
 
-/* The points of a tick, pair by pair. A pair is known here by its contact in the world. */
+/* The points of a tick, pair by pair. A pair is identified by its contact in the world. */
 struct point_list {
     struct point *points;
     int count;
     int pairs;
-    int *first;    /* of each pair */
-    int *many;     /* of each pair; 0 where it does not touch */
-    double *frame; /* of each pair: the patch's centre and axes, 12 numbers */
+    int *first;       /* of each pair */
+    int *pair_points; /* number of points of each pair; 0 where it does not touch */
+    double *frame;    /* of each pair: the patch's centre and axes, 12 numbers */
 };
 
 struct point_store {
     struct point_list now, last;
-    int room;       /* for points, in each list */
-    int left_out;   /* points that did not fit this tick */
-    uint32_t *seen; /* a stamp per vertex of the largest mesh: each is listed once */
+    int room;       /* capacity for points, in each list */
+    int left_out;   /* points beyond the capacity in this tick */
+    uint32_t *seen; /* a stamp for each vertex of the largest mesh, so that each is listed once */
     uint32_t stamp;
 };
 
-/* -ENOMEM. */
+/* Allocates. -ENOMEM. */
 int tact_points_create(struct point_store *store, int room, int pairs, size_t vertices);
 void tact_points_destroy(struct point_store *store);
 
-/* Forgets the points of a contact, which becomes that of another pair. */
-void tact_points_forget(struct point_store *store, int pair);
+/* Clears the points of a contact that is assigned to another pair. */
+void tact_points_reset(struct point_store *store, int pair);
 
-/* Starts a tick: last tick's points are kept for the warm start. */
+/* Starts a tick: stores the last tick's points for the warm start. */
 void tact_points_begin(struct point_store *store);
 
 /* Lists the points of a touching pair, without impulses. */
@@ -65,32 +65,32 @@ void tact_points_collect(struct point_store *store, int pair, const struct tact_
                          const struct tact_pose *pa, const struct tact_shape *b,
                          const struct tact_pose *pb, const struct tact_patch *patch);
 
-/* Adds a point at a place in the world, seen from the pair's patch. */
+/* Adds a point given in the world to the pair's patch. */
 void tact_points_add(struct point_store *store, int pair, const double *place,
                      const uint64_t key[2]);
 
-/* Vertices of the overlap of two meshes, or of a mesh and the half-space at pb (b NULL): those of
- * each mesh inside the other, and where an edge of one crosses the other's surface. */
+/* Adds the vertices of the overlap of two meshes, or of a mesh and the half-space at pb (b NULL):
+ * those of each mesh inside the other, and where an edge of one crosses the other's surface. */
 void tact_points_of_meshes(struct point_store *store, int pair, const struct tact_mesh *a,
                            const struct tact_pose *pa, const struct tact_mesh *b,
                            const struct tact_pose *pb);
 
-/* Impulses of the last tick's points where they are found again (known: 1 where the last tick is
- * worth looking at); their wrench in impulse[6]. */
+/* Copies the impulses of the last tick's points to their counterparts (known: 1 where the last tick
+ * had a contact); their wrench in impulse[6]. */
 void tact_points_warm(struct point_store *store, int pair, int known, double impulse[6]);
 
-/* Makes what the sweep needs of the pair's S. */
+/* Computes what the sweep needs from the pair's S. */
 void tact_points_prepare(struct point_store *store, int pair, const struct tact_local_problem *in);
 
 /* Sums of squares over the points of a pass. */
 struct point_pass {
     double size, change; /* of the impulses, and of what the pass changed */
-    double residual;     /* before it: the natural map's, as tact_local_residual() */
+    double residual;     /* natural-map residual before it, as tact_local_residual() */
     int limits;          /* enum tact_limit bits: OPEN, or CONE where every loaded point slips */
 };
 
-/* One pass of projected Gauss-Seidel. problem: b is velocity without this pair; r: the pair's
- * impulse, in and out. */
+/* One pass of projected Gauss-Seidel. problem: b is the velocity without this pair; r: the pair's
+ * impulse, updated. */
 void tact_points_solve(struct point_store *store, int pair,
                        const struct tact_local_problem *problem, double r[6],
                        struct point_pass *pass);

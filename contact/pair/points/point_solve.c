@@ -58,12 +58,12 @@ static void prepare(struct point *point, const double *s)
 void tact_points_prepare(struct point_store *store, int pair, const struct tact_local_problem *in)
 {
     struct point *points = store->now.points + store->now.first[pair];
-    for (int i = 0; i < store->now.many[pair]; i++) {
+    for (int i = 0; i < store->now.pair_points[pair]; i++) {
         prepare(&points[i], in->s);
     }
 }
 
-/* A slipping point: friction -(b_t + c f) / (l + g), f such that the normal velocity is zero. */
+/* A point that slips: friction -(b_t + c f) / (l + g), f such that the normal velocity is zero. */
 struct slip {
     const struct point *point;
     double b[3]; /* normal, and along the axes of l */
@@ -87,7 +87,7 @@ static double slip_equation(void *user, double g)
     return t > 0.0 ? slip->mu * f / t - 1.0 : 1.0;
 }
 
-/* Solves u = S p + b for a point that slips: friction on its cone against the slip, no normal
+/* Solves u = S p + b for a point that slips: friction on its cone, opposite to the slip, no normal
  * velocity. b_n < 0, so that a root exists. */
 static void solve_slip(const struct point *point, double mu, const double *b, double *p)
 {
@@ -117,7 +117,7 @@ static void solve_slip(const struct point *point, double mu, const double *b, do
     p[2] = fit * (sn * slip.p[1] + cs * slip.p[2]);
 }
 
-/* The point's law, exactly. Gives the active limit. */
+/* Solves the law of the point exactly. Returns the active limits. */
 static int solve_point(const struct point *point, double mu, const double *b, double *p)
 {
     if (!(point->s[0] > 0.0)) {
@@ -137,7 +137,7 @@ static int solve_point(const struct point *point, double mu, const double *b, do
     return TACT_LIMIT_CONE;
 }
 
-/* Square of the natural map's residual at the point: p - P_K(p - rho (u + mu |u_t| e_n)). */
+/* Square of the natural-map residual at the point: p - P_K(p - rho (u + mu |u_t| e_n)). */
 static double squared_miss(double mu, double rho, const double *p, const double *u)
 {
     double x[3] = {p[0] - rho * (u[0] + mu * tact_hypot(u[1], u[2])), p[1] - rho * u[1],
@@ -157,7 +157,7 @@ void tact_points_solve(struct point_store *store, int pair,
                        struct point_pass *pass)
 {
     struct point *points = store->now.points + store->now.first[pair];
-    int count = store->now.many[pair], slipping = 0, loaded = 0;
+    int count = store->now.pair_points[pair], slipping = 0, loaded = 0;
     double u[6], before = 0.0, miss = 0.0, drive = 0.0;
     pass->size = pass->change = 0.0;
     for (int i = 0; i < 6; i++) {

@@ -1,5 +1,5 @@
 /*
- * The vertices of an overlap's polyhedron: vertices of each solid inside the other, and the points
+ * Vertices of an overlap's polyhedron: vertices of each solid inside the other, and the points
  * where an edge of one crosses the other's surface.
  */
 #include <math.h>
@@ -7,14 +7,14 @@
 #include "contact/vec.h"
 #include "contact/pair/points/point_internal.h"
 
-/** Nodes still to visit: a tree split at the median has at most 32 levels. */
+/** Stack of nodes: a tree split at the median has at most 32 levels. */
 enum { STACK_NODES = 34, STACK_PAIRS = 128 };
 
-/** What a key stands for, in its upper bits; its lower ones are indices. */
+/** Kinds of keys, in the upper bits; the lower ones are indices. */
 enum { OF_A = 1, OF_B = 2, CROSSING_A = 3, CROSSING_B = 4 };
 
-/** Mesh `from` seen from mesh (or half-space) `to`: r_to = rot r_from + shift. */
-struct view {
+/** Transform from mesh `from` to mesh (or half-space) `to`: r_to = rot r_from + shift. */
+struct transform {
     const struct tact_mesh *from, *to;
     const struct tact_pose *pose; /* of `to` */
     double rot[9], shift[3];
@@ -23,7 +23,8 @@ struct view {
     struct point_store *store;
 };
 
-static void look(struct view *v, const struct tact_pose *from, const struct tact_pose *to)
+static void make_transform(struct transform *v, const struct tact_pose *from,
+                           const struct tact_pose *to)
 {
     double rf[9], rt[9], apart[3];
     tact_quat_to_m3(rf, from->quat_wxyz);
@@ -39,13 +40,13 @@ static void look(struct view *v, const struct tact_pose *from, const struct tact
     v->pose = to;
 }
 
-static void vertex_of(const struct view *v, uint32_t index, double *out)
+static void vertex_of(const struct transform *v, uint32_t index, double *out)
 {
     tact_m3_mul_v3(out, v->rot, v->from->vertices + 3 * (size_t)index);
     tact_v3_add(out, out, v->shift);
 }
 
-static void emit(const struct view *v, const double *at, uint64_t kind, uint64_t i, uint64_t j,
+static void emit(const struct transform *v, const double *at, uint64_t kind, uint64_t i, uint64_t j,
                  uint64_t k)
 {
     const uint64_t key[2] = {kind << 32 | i, j << 32 | k};
@@ -54,8 +55,8 @@ static void emit(const struct view *v, const double *at, uint64_t kind, uint64_t
     tact_points_add(v->store, v->pair, place, key);
 }
 
-/** The box about a node of `from`, in the axes of `to`. */
-static void box_of(const struct view *v, const struct tact_mesh_node *node, double *lower,
+/** The bounding box of a node of `from`, in the axes of `to`. */
+static void box_of(const struct transform *v, const struct tact_mesh_node *node, double *lower,
                    double *upper)
 {
     double middle[3], half[3], reach[3];
@@ -76,7 +77,7 @@ static int boxes_meet(const double *lower, const double *upper, const struct tac
            upper[0] >= node->lower[0] && upper[1] >= node->lower[1] && upper[2] >= node->lower[2];
 }
 
-/** Where the line p + t d meets a triangle: 1 and t. */
+/** Intersection of the line p + t d with a triangle: 1 and t, or 0. */
 static int meets(const double *p, const double *d, const double *a, const double *b,
                  const double *c, double *t)
 {
@@ -107,9 +108,9 @@ static void corners_of(const struct tact_mesh *mesh, uint32_t triangle, const do
     }
 }
 
-/** Edges of one triangle of `from` against one of `to`. Each edge is taken in the triangle that it
- *  runs up in. */
-static void cross_triangles(const struct view *v, uint32_t from, uint32_t to)
+/** Intersections of edges of one triangle of `from` with one of `to`. Each edge is processed in the
+ * triangle in which it is ascending. */
+static void cross_triangles(const struct transform *v, uint32_t from, uint32_t to)
 {
     const uint32_t *t = v->from->triangles + 3 * (size_t)from;
     const double *c[3];
@@ -133,8 +134,8 @@ static void cross_triangles(const struct view *v, uint32_t from, uint32_t to)
     }
 }
 
-/** All crossings, pair of nodes by pair of nodes. back: the same seen the other way. */
-static void cross_meshes(const struct view *v, const struct view *back)
+/** All intersections, by pairs of nodes. back: the inverse transform. */
+static void cross_meshes(const struct transform *v, const struct transform *back)
 {
     uint32_t stack[STACK_PAIRS][2] = {{0, 0}};
     int top = 1;
@@ -184,7 +185,7 @@ static int is_clear(const struct tact_mesh *to, const double *lower, const doubl
     return 1;
 }
 
-/** Whether a ray from p, in no axis's direction, could meet a node. */
+/** 1 where a ray from p may meet a node; d is not along an axis. */
 static int ray_meets_box(const double *p, const double *d, const struct tact_mesh_node *node)
 {
     double lo = 0.0, hi = INFINITY;
@@ -196,7 +197,7 @@ static int ray_meets_box(const double *p, const double *d, const struct tact_mes
     return lo <= hi;
 }
 
-/** Whether a point is inside a closed mesh: a ray from it leaves once more than it enters. */
+/** 1 where a point is inside a closed mesh: a ray from it leaves once more than it enters. */
 static int is_inside(const struct tact_mesh *mesh, const double *p)
 {
     static const double d[3] = {0.5377, 0.1834, 0.8223};
@@ -221,8 +222,8 @@ static int is_inside(const struct tact_mesh *mesh, const double *p)
     return crossings % 2;
 }
 
-/** A vertex of `from`, once: listed where it is inside. known: 1 where that is known already. */
-static void take_vertex(const struct view *v, uint32_t index, int known)
+/** Adds a vertex of `from`, once, where it is inside. known: 1 where that is already known. */
+static void add_vertex(const struct transform *v, uint32_t index, int known)
 {
     double at[3];
     if (v->store->seen[index] == v->store->stamp) {
@@ -235,9 +236,9 @@ static void take_vertex(const struct view *v, uint32_t index, int known)
     }
 }
 
-/** Vertices of `from` inside `to`. A node clear of the other's surface is all inside or all
- *  outside. */
-static void list_inside(const struct view *v)
+/** Adds the vertices of `from` inside `to`. A node that does not meet the other's surface is all
+ * inside or all outside. */
+static void list_inside(const struct transform *v)
 {
     uint32_t stack[STACK_NODES][2] = {{0, 0}};
     int top = 1;
@@ -259,7 +260,7 @@ static void list_inside(const struct view *v)
             inside = clear;
         }
         for (uint32_t i = 0; i < 3 * node->count; i++) {
-            take_vertex(v, v->from->triangles[3 * (size_t)node->first + i], inside);
+            add_vertex(v, v->from->triangles[3 * (size_t)node->first + i], inside);
         }
         for (uint32_t k = 0; k < 2 && !node->count; k++) {
             stack[top][0] = node->first + 1 - k;
@@ -269,7 +270,7 @@ static void list_inside(const struct view *v)
 }
 
 /** Edges of `from` that cross the plane z = 0 of `to`. */
-static void cross_plane(const struct view *v)
+static void cross_plane(const struct transform *v)
 {
     uint32_t stack[STACK_NODES] = {0};
     int top = 1;
@@ -304,19 +305,19 @@ void tact_points_of_meshes(struct point_store *store, int pair, const struct tac
                            const struct tact_pose *pa, const struct tact_mesh *b,
                            const struct tact_pose *pb)
 {
-    struct view v = {.from = a, .to = b, .pair = pair, .store = store};
+    struct transform v = {.from = a, .to = b, .pair = pair, .store = store};
     v.crossing = CROSSING_A;
     v.inside = OF_A;
-    look(&v, pa, pb);
+    make_transform(&v, pa, pb);
     if (!b) {
         cross_plane(&v);
         list_inside(&v);
         return;
     }
-    struct view back = {.from = b, .to = a, .pair = pair, .store = store};
+    struct transform back = {.from = b, .to = a, .pair = pair, .store = store};
     back.crossing = CROSSING_B;
     back.inside = OF_B;
-    look(&back, pb, pa);
+    make_transform(&back, pb, pa);
     cross_meshes(&v, &back);
     list_inside(&v);
     list_inside(&back);

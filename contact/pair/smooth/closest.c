@@ -3,11 +3,11 @@
 #include <errno.h>
 #include <string.h>
 
-#define STEPS 20   /* of Newton's method, at most */
-#define SMALL 1e-8 /* of the radii: a step after which rounding is left */
-#define TURN 0.5   /* most radians that a step turns a normal */
-#define CLIMBS 100 /* steps of the search along normals, at most */
-#define NEAR 0.05  /* [rad] left of it where Newton's method goes on */
+#define STEPS 20             /* of Newton's method, at most */
+#define SMALL 1e-8           /* of the radii: size of a step that is rounding */
+#define TURN 0.5             /* largest rotation of a normal in a step [rad] */
+#define MAX_ASCENT_STEPS 100 /* largest number of steps of the search along normals */
+#define NEAR 0.05            /* [rad] of remaining rotation from which Newton's method is used */
 #define HALVINGS 40
 #define ARMIJO 1e-4
 
@@ -33,9 +33,9 @@ int tact_smooth_solve2(const double m[4], const double y[2], double x[2])
     return 1;
 }
 
-/* Form t' L t over two tangents given in the world. */
-static void bend_along(const double turn[9], const double bend[9], const double *t1,
-                       const double *t2, double out[4])
+/* Quadratic form t' L t over two tangents given in the world. */
+static void curvature_form(const double turn[9], const double bend[9], const double *t1,
+                           const double *t2, double out[4])
 {
     double u1[3], u2[3], l1[3], l2[3];
     tact_m3_tmul_v3(u1, turn, t1);
@@ -47,9 +47,9 @@ static void bend_along(const double turn[9], const double bend[9], const double 
     out[3] = tact_v3_dot(u2, l2);
 }
 
-/* Moves both points onto their surfaces and fills in the rest. miss: sum of the outward normals
- * along t1, t2; aside: from B's point to A's along them. The normal is between the two, so that
- * neither surface's rounding decides alone. */
+/* Projects both points onto their surfaces and computes normal, gap and curvature. miss: sum of the
+ * outward normals along t1, t2; aside: from B's point to A's along them. The normal is the mean of
+ * the two, so that rounding of neither surface decides alone. */
 static int evaluate(const struct smooth_pair *pair, struct smooth_contact *c, double miss[2],
                     double aside[2])
 {
@@ -64,7 +64,7 @@ static int evaluate(const struct smooth_pair *pair, struct smooth_contact *c, do
         tact_m3_mul_v3(normal[k], pair->turn[k], point[k].normal);
     }
     tact_v3_sub(n, normal[1], normal[0]);
-    if (!(tact_v3_normalize(n, n) > 1.0)) { /* or the two hardly face each other */
+    if (!(tact_v3_normalize(n, n) > 1.0)) { /* or the normals are hardly opposite */
         return -EDOM;
     }
     tact_v3_tangents(n, n + 3, n + 6);
@@ -73,7 +73,7 @@ static int evaluate(const struct smooth_pair *pair, struct smooth_contact *c, do
     tact_v3_add(d, d, pair->apart);
     c->gap = tact_v3_dot(n, d);
     for (int i = 0; i < 2; i++) {
-        bend_along(pair->turn[i], point[i].bend, n + 3, n + 6, c->bend[i]);
+        curvature_form(pair->turn[i], point[i].bend, n + 3, n + 6, c->bend[i]);
         miss[i] = tact_v3_dot(sum, n + 3 + 3 * i);
         aside[i] = tact_v3_dot(d, n + 3 + 3 * i);
     }
@@ -87,9 +87,9 @@ static void apply2(const double m[4], const double x[2], double r[2])
     r[1] = m[2] * x[0] + m[3] * x[1];
 }
 
-/* Curvature of the distance over the points of A, L_A + L_B + g L_B L_A: positive where it is a
+/* Curvature of the distance as a function of the point of A, L_A + L_B + g L_B L_A: positive at a
  * minimum. */
-static void relative(const struct smooth_contact *c, double m[4])
+static void relative_curvature(const struct smooth_contact *c, double m[4])
 {
     const double *a = c->bend[0], *b = c->bend[1];
     for (int i = 0; i < 4; i++) {
@@ -98,15 +98,15 @@ static void relative(const struct smooth_contact *c, double m[4])
     }
 }
 
-/* Newton's step of both points along t1, t2: the normals become opposite, L_A x_A + L_B x_B =
- * -miss, and the points come onto one normal. That is the mean of both, which turns by -L_A x_A -
+/* Newton's step of both points along t1, t2. It makes the normals opposite, L_A x_A + L_B x_B =
+ * -miss, and brings the points onto one normal, the mean of both, which rotates by -L_A x_A -
  * miss/2: (1 + g L_A) x_A - x_B = -(aside + g miss/2). */
 static int newton_step(const struct smooth_contact *c, const double miss[2], const double aside[2],
                        double step[2][2])
 {
     const double off[2] = {aside[0] + 0.5 * c->gap * miss[0], aside[1] + 0.5 * c->gap * miss[1]};
     double m[4], right[2], turned[2];
-    relative(c, m);
+    relative_curvature(c, m);
     apply2(c->bend[1], off, right);
     for (int i = 0; i < 2; i++) {
         right[i] = -miss[i] - right[i];
@@ -121,7 +121,7 @@ static int newton_step(const struct smooth_contact *c, const double miss[2], con
     return 1;
 }
 
-/* Takes a step, shortened where it turns a normal too far. Returns its size over the radii. */
+/* Applies a step, shortened where it rotates a normal too far. Returns its size over the radii. */
 static double take_step(const struct smooth_pair *pair, struct smooth_contact *c, double step[2][2])
 {
     double size = 0.0, turns = 0.0, bend = 0.0;
@@ -149,15 +149,14 @@ static int is_positive(const double m[4])
     return m[0] * m[3] - m[1] * m[2] > 0.0 && m[0] + m[3] > 0.0;
 }
 
-/* Whether the distance, or where they overlap the depth, is least here. Strictly convex surfaces of
- * radii R = L^-1: R_A + R_B + g is positive. Others, B being the one that is not convex: L_A + L_B
- * (1
- * + g L_B)^-1 is, and 1 + g L_B. */
+/* 1 where the distance, or for overlapping shapes the depth, is a local minimum. Strictly convex
+ * surfaces of radii R = L^-1: R_A + R_B + g is positive. Others, B being the one that is not
+ * convex: L_A + L_B (1 + g L_B)^-1 and 1 + g L_B are positive. */
 static int is_minimum(const struct smooth_contact *c)
 {
     const double *a = c->bend[0], *b = c->bend[1];
     double m[4], s[4];
-    relative(c, m);
+    relative_curvature(c, m);
     if (!(m[0] * m[3] - m[1] * m[2] > 0.0)) {
         return 0;
     }
@@ -216,10 +215,10 @@ int tact_smooth_convex(const struct tact_shape *a, const struct tact_shape *b)
     return (has_support(a) && (has_support(b) || is_plane(b))) || (is_plane(a) && has_support(b));
 }
 
-/* The points that face along n, which is outward from B; their distance along it, h(n) < 0 where
- * the shapes overlap, and the distance vector d. */
-static double facing(const struct smooth_pair *pair, const double *n, struct smooth_contact *c,
-                     double d[3])
+/* The support points along n, which is outward from B; their distance along it, h(n) < 0 where the
+ * shapes overlap, and the distance vector d. */
+static double support_distance(const struct smooth_pair *pair, const double *n,
+                               struct smooth_contact *c, double d[3])
 {
     double inward[3], local[3];
     tact_v3_scale(inward, n, -1.0);
@@ -247,7 +246,7 @@ static double first_direction(const struct smooth_pair *pair, double n[3])
             double axis = i ? pair->turn[(i - 1) / 6][3 * k + (i - 1) / 2 % 3] : centers[k];
             at[k] = i > 0 && i % 2 ? -axis : axis;
         }
-        double distance = tact_v3_dot(at, at) > 0.0 ? facing(pair, at, &c, d) : -INFINITY;
+        double distance = tact_v3_dot(at, at) > 0.0 ? support_distance(pair, at, &c, d) : -INFINITY;
         if (distance > best) {
             best = distance;
             tact_v3_copy(n, at);
@@ -256,8 +255,8 @@ static double first_direction(const struct smooth_pair *pair, double n[3])
     return best;
 }
 
-/* Sum of the radii R = L^-1 of both surfaces, and a distance beside it on the diagonal. */
-static void radii(const struct smooth_contact *c, double distance, double m[4])
+/* Sum of the radii R = L^-1 of both surfaces, plus a distance on the diagonal. */
+static void radii_sum(const struct smooth_contact *c, double distance, double m[4])
 {
     for (int i = 0; i < 4; i++) {
         m[i] = i % 3 == 0 ? distance : 0.0;
@@ -269,15 +268,16 @@ static void radii(const struct smooth_contact *c, double distance, double m[4])
     }
 }
 
-/* The direction in which to turn n: the gradient of the distance d along t1, t2 by the inverse of
- * its curvature, -(R_A + R_B + d); where that is not negative, of the bound without a negative d.
+/* Ascent direction for n: the gradient of the distance d along t1, t2 times the inverse of its
+ * curvature, -(R_A + R_B + d); where that is not negative, that of the bound without a negative d.
  * Returns the slope along it. */
-static double climb(const struct smooth_contact *c, const double aside[2], double turn[2])
+static double ascent_direction(const struct smooth_contact *c, const double aside[2],
+                               double turn[2])
 {
     double m[4];
-    radii(c, c->gap, m);
+    radii_sum(c, c->gap, m);
     if (!is_positive(m)) {
-        radii(c, 0.0, m);
+        radii_sum(c, 0.0, m);
     }
     if (!tact_smooth_solve2(m, aside, turn)) {
         return 0.0;
@@ -288,10 +288,10 @@ static double climb(const struct smooth_contact *c, const double aside[2], doubl
     return turn[0] * aside[0] + turn[1] * aside[1];
 }
 
-/* Turns n along t1, t2 as far as the distance rises enough. Returns the new distance, or the old
- * one where it rises no more. */
-static double rise(const struct smooth_pair *pair, const struct smooth_contact *c, double distance,
-                   const double turn[2], double slope, double n[3])
+/* Rotates n along t1, t2 as far as the distance increases sufficiently. Returns the new distance,
+ * or the old one where it does not increase. */
+static double line_search(const struct smooth_pair *pair, const struct smooth_contact *c,
+                          double distance, const double turn[2], double slope, double n[3])
 {
     struct smooth_contact next;
     double share = 1.0, d[3], to[3];
@@ -300,7 +300,7 @@ static double rise(const struct smooth_pair *pair, const struct smooth_contact *
         tact_v3_axpy(to, share * turn[0], c->frame + 3);
         tact_v3_axpy(to, share * turn[1], c->frame + 6);
         tact_v3_normalize(to, to);
-        double risen = facing(pair, to, &next, d);
+        double risen = support_distance(pair, to, &next, d);
         if (risen >= distance + ARMIJO * share * slope) {
             tact_v3_copy(n, to);
             return risen;
@@ -309,19 +309,19 @@ static double rise(const struct smooth_pair *pair, const struct smooth_contact *
     return distance;
 }
 
-/* The direction whose supporting planes are farthest apart, or overlap least: the distance along n
- * is concave where it is positive (the dual of the distance, a convex program), so that any way up
- * leads there. Ends near it; Newton's method does the rest. */
-static int search(const struct smooth_pair *pair, struct smooth_contact *c)
+/* The direction whose supporting planes are farthest apart, or overlap least. The distance along n
+ * is concave where it is positive (the dual of the distance, a convex program), so that any ascent
+ * leads there. It ends near the maximum, from which Newton's method converges. */
+static int search_direction(const struct smooth_pair *pair, struct smooth_contact *c)
 {
     double n[3], miss[2], aside[2], turn[2], d[3];
     double distance = first_direction(pair, n);
-    for (int i = 0; i < CLIMBS; i++) {
-        facing(pair, n, c, d);
+    for (int i = 0; i < MAX_ASCENT_STEPS; i++) {
+        support_distance(pair, n, c, d);
         if (evaluate(pair, c, miss, aside)) {
             return -EDOM;
         }
-        double slope = climb(c, aside, turn), size = tact_hypot(turn[0], turn[1]);
+        double slope = ascent_direction(c, aside, turn), size = tact_hypot(turn[0], turn[1]);
         if (size < NEAR) {
             struct smooth_contact near = *c;
             if (!tact_smooth_follow(pair, &near) && near.gap >= distance - 1e-9 * fabs(distance)) {
@@ -329,7 +329,7 @@ static int search(const struct smooth_pair *pair, struct smooth_contact *c)
                 return 0;
             }
         }
-        double risen = rise(pair, c, distance, turn, slope, n);
+        double risen = line_search(pair, c, distance, turn, slope, n);
         if (!(risen > distance)) {
             return tact_smooth_follow(pair, c);
         }
@@ -338,7 +338,7 @@ static int search(const struct smooth_pair *pair, struct smooth_contact *c)
     return tact_smooth_follow(pair, c);
 }
 
-/* A half-space knows the normal. */
+/* With a half-space, whose normal is known. */
 static int find_on_plane(const struct smooth_pair *pair, int plane, struct smooth_contact *c)
 {
     const double *turn = pair->turn[plane], inward[3] = {-turn[2], -turn[5], -turn[8]};
@@ -359,5 +359,5 @@ int tact_smooth_find(const struct smooth_pair *pair, struct smooth_contact *c)
             return find_on_plane(pair, k, c);
         }
     }
-    return search(pair, c);
+    return search_direction(pair, c);
 }

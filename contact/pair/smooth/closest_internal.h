@@ -1,10 +1,10 @@
-/* Where two smooth surfaces are closest: points, common normal, gap and curvatures. */
+/* Closest points of two smooth surfaces: points, common normal, gap and curvatures. */
 #ifndef TACT_CONTACT_CLOSEST_INTERNAL_H
 #define TACT_CONTACT_CLOSEST_INTERNAL_H
 
 #include "contact/shape/surface.h"
 
-/* Two shapes in their poses; vectors are along the world's axes. */
+/* Two shapes at their poses; vectors are along the world's axes. */
 struct smooth_pair {
     const struct tact_shape *shape[2]; /* A, B */
     double turn[2][9];                 /* shape frame to world */
@@ -24,16 +24,16 @@ void tact_smooth_pair(const struct tact_shape *a, const struct tact_pose *pose_a
                       const struct tact_shape *b, const struct tact_pose *pose_b,
                       struct smooth_pair *out);
 
-/* Closest points from near c->local, by Newton's method. 0, or -EDOM where it does not converge, or
- * to a place that is no local minimum of the distance. */
+/* Closest points near c->local, by Newton's method. 0, or -EDOM where it does not converge to a
+ * local minimum of the distance. */
 int tact_smooth_follow(const struct smooth_pair *pair, struct smooth_contact *c);
 
-/* 1 where tact_smooth_find() knows both kinds: both strictly convex, or one of them and a
+/* 1 where tact_smooth_find() supports both kinds: both strictly convex, or one of them and a
  * half-space. */
 int tact_smooth_convex(const struct tact_shape *a, const struct tact_shape *b);
 
 /* Closest points of such a pair from any poses; where they overlap, those of a direction along
- * which the overlap is locally least. 0 or -EDOM. */
+ * which the overlap is locally smallest. 0 or -EDOM. */
 int tact_smooth_find(const struct smooth_pair *pair, struct smooth_contact *c);
 
 /* x = M^-1 y of a 2 x 2 matrix; 0 for a singular one. */

@@ -4,21 +4,21 @@
 #include "contact/elementary.h"
 
 #define SAMPLES 64  /* of a ring: 6 degrees apart */
-#define NEARBY 0.25 /* of a ring's radius: farther contacts are not searched for */
-#define SAME 1e-6   /* of a ring's radius: contacts no farther from each other are one */
-#define FLAT 1e-3   /* sine of the tilt under which a torus lies on a plane */
+#define NEARBY 0.25 /* of a ring's radius: contacts farther away are not searched */
+#define SAME 1e-6   /* of a ring's radius: distance up to which contacts are the same */
+#define FLAT 1e-3   /* sine of the tilt up to which a torus lies flat on a plane */
 
 static int is_torus(const struct tact_shape *shape)
 {
     return shape->kind == TACT_SHAPE_TORUS;
 }
 
-static int is_plane(const struct tact_shape *shape)
+static int is_halfspace(const struct tact_shape *shape)
 {
     return shape->kind == TACT_SHAPE_HALFSPACE;
 }
 
-int tact_smooth_most(const struct tact_shape *a, const struct tact_shape *b)
+int tact_smooth_max_contacts(const struct tact_shape *a, const struct tact_shape *b)
 {
     if (tact_smooth_convex(a, b)) {
         return 1;
@@ -27,17 +27,17 @@ int tact_smooth_most(const struct tact_shape *a, const struct tact_shape *b)
         return 0;
     }
     const struct tact_shape *other = is_torus(a) ? b : a;
-    if (is_plane(other)) {
+    if (is_halfspace(other)) {
         return 1;
     }
     return is_torus(other) || tact_shape_type(other->kind)->support ? TACT_PIECES : 0;
 }
 
-/* The axis of the torus in a pair with a half-space, and the plane's normal, world; the plane's
- * place. */
+/* The axis of the torus in a pair with a half-space, and the plane's normal, world; returns the
+ * plane's index. */
 static int axis_and_up(const struct smooth_pair *pair, double axis[3], double up[3])
 {
-    int plane = is_plane(pair->shape[0]) ? 0 : 1;
+    int plane = is_halfspace(pair->shape[0]) ? 0 : 1;
     for (int i = 0; i < 3; i++) {
         axis[i] = pair->turn[1 - plane][3 * i + 2];
         up[i] = pair->turn[plane][3 * i + 2];
@@ -48,8 +48,8 @@ static int axis_and_up(const struct smooth_pair *pair, double axis[3], double up
 int tact_smooth_flat(const struct smooth_pair *pair)
 {
     double axis[3], up[3], tilt[3];
-    if (!(is_plane(pair->shape[0]) && is_torus(pair->shape[1])) &&
-        !(is_plane(pair->shape[1]) && is_torus(pair->shape[0]))) {
+    if (!(is_halfspace(pair->shape[0]) && is_torus(pair->shape[1])) &&
+        !(is_halfspace(pair->shape[1]) && is_torus(pair->shape[0]))) {
         return -1;
     }
     int plane = axis_and_up(pair, axis, up);
@@ -78,12 +78,12 @@ static int find_lowest(const struct smooth_pair *pair, struct smooth_contact *c)
     return tact_smooth_follow(pair, c);
 }
 
-/* A torus and its other, seen from there. */
+/* A torus relative to the other shape. */
 struct ring {
     const struct smooth_pair *pair;
-    int torus;             /* its place in the pair */
+    int torus;             /* its index in the pair */
     double center[3];      /* of the ring, in the other's frame [m] */
-    double along[2][3];    /* the ring's radii along the torus' x and y, the same [m] */
+    double along[2][3];    /* the ring's radii along the torus' x and y, in the same frame [m] */
     double back[9];        /* from the other's frame to the torus' */
     double value[SAMPLES]; /* around it [m] */
 };
@@ -110,8 +110,9 @@ static void open_ring(const struct smooth_pair *pair, int torus, struct ring *ri
     }
 }
 
-/* How far the tube is from the other surface at an angle of the ring, given by its cosine and sine,
- * and the point that faces it. A tube's distance is that of its middle line, less its radius. */
+/* Distance of the tube from the other surface at an angle of the ring, given by its cosine and
+ * sine, and the opposite point. The distance of a tube is that of its middle line, less its radius.
+ */
 static double distance_at(const struct ring *ring, double c, double s, struct tact_surface_point *p)
 {
     double at[3], d[3];
@@ -138,8 +139,8 @@ static void sample_ring(struct ring *ring)
     }
 }
 
-/* Closest points from sample i of the ring, a local minimum: from that of the parabola through it
- * and its neighbours. */
+/* Closest points from sample i of the ring, a local minimum: starts at the minimum of the parabola
+ * through it and its neighbours. */
 static int follow_sample(const struct ring *ring, int i, struct smooth_contact *c)
 {
     const double *f = ring->value, *size = ring->pair->shape[ring->torus]->size;
@@ -158,10 +159,10 @@ static int follow_sample(const struct ring *ring, int i, struct smooth_contact *
     return tact_smooth_follow(ring->pair, c);
 }
 
-/* Adds a contact to those found, unless it is one of them; of too many the one that is farthest
- * goes. Returns the number found. */
-static int add(struct smooth_contact *all, int found, const struct smooth_contact *c, int torus,
-               double same)
+/* Adds a contact to those found, unless it is one of them; beyond the capacity the farthest is
+ * dropped. Returns the number found. */
+static int add_contact(struct smooth_contact *all, int found, const struct smooth_contact *c,
+                       int torus, double same)
 {
     int room = found < TACT_PIECES ? found : TACT_PIECES, farthest = 0;
     for (int i = 0; i < room; i++) {
@@ -193,7 +194,7 @@ static int find_along_ring(const struct smooth_pair *pair, int torus,
         double before = ring.value[(i + SAMPLES - 1) % SAMPLES], at = ring.value[i];
         if (at <= before && at <= ring.value[(i + 1) % SAMPLES] && at <= NEARBY * radius &&
             !follow_sample(&ring, i, &c)) {
-            found = add(contact, found, &c, torus, SAME * radius);
+            found = add_contact(contact, found, &c, torus, SAME * radius);
         }
     }
     return found;
@@ -204,7 +205,7 @@ int tact_smooth_contacts(const struct smooth_pair *pair, struct smooth_contact c
     int rc;
     if (tact_smooth_convex(pair->shape[0], pair->shape[1])) {
         rc = tact_smooth_find(pair, contact);
-    } else if (is_plane(pair->shape[0]) || is_plane(pair->shape[1])) {
+    } else if (is_halfspace(pair->shape[0]) || is_halfspace(pair->shape[1])) {
         rc = find_lowest(pair, contact);
     } else {
         return find_along_ring(pair, is_torus(pair->shape[0]) ? 0 : 1, contact);

@@ -11,14 +11,15 @@ void tact_smooth_velocity(const double twist[6], const double arm[3], double out
 }
 
 /* L x of a vector, along the tangent plane. */
-static void bend(const double *frame, const double l[4], const double x[3], double out[3])
+static void apply_curvature(const double *frame, const double l[4], const double x[3],
+                            double out[3])
 {
     double a = tact_v3_dot(frame + 3, x), b = tact_v3_dot(frame + 6, x);
     tact_v3_scale(out, frame + 3, l[0] * a + l[1] * b);
     tact_v3_axpy(out, l[2] * a + l[3] * b, frame + 6);
 }
 
-static int relative(const struct smooth_contact *c, double m[4])
+static int relative_motion(const struct smooth_contact *c, double m[4])
 {
     const double *a = c->bend[0], *b = c->bend[1];
     double most = 0.0;
@@ -44,17 +45,17 @@ int tact_smooth_move(const struct smooth_contact *c, const double twist[2][6],
     tact_v3_cross(right, w, n);
     tact_v3_copy(w, out->slip);
     tact_v3_axpy(w, -c->gap, wb);
-    bend(n, c->bend[0], w, turned);
+    apply_curvature(n, c->bend[0], w, turned);
     tact_v3_add(right, right, turned);
     for (int i = 0; i < 2; i++) {
         y[i] = tact_v3_dot(n + 3 + 3 * i, right);
     }
-    if (!relative(c, m) || !tact_smooth_solve2(m, y, x)) {
+    if (!relative_motion(c, m) || !tact_smooth_solve2(m, y, x)) {
         return -EDOM;
     }
     tact_v3_scale(out->over[1], n + 3, x[0]);
     tact_v3_axpy(out->over[1], x[1], n + 6);
-    bend(n, c->bend[1], out->over[1], out->normal);
+    apply_curvature(n, c->bend[1], out->over[1], out->normal);
     tact_v3_add(out->normal, out->normal, wb);
     tact_v3_copy(out->over[0], out->over[1]);
     tact_v3_axpy(out->over[0], c->gap, out->normal);
@@ -66,7 +67,7 @@ int tact_smooth_move(const struct smooth_contact *c, const double twist[2][6],
     return 0;
 }
 
-/* Rate of the velocity of a body's material at the contact's point, which moves with `point`. */
+/* Rate of the velocity of a body's material at the contact point, which moves with `point`. */
 static void material_rate(const double twist[6], const double rate[6], const double arm[3],
                           const double point[3], double out[3])
 {
@@ -91,7 +92,7 @@ void tact_smooth_rates(const struct smooth_contact *c, const double twist[2][6],
     tact_v3_sub(alpha, rate[0] + 3, rate[1] + 3);
     double normal = tact_v3_dot(n, motion->slip);
     out[0] = tact_v3_dot(n, change) + tact_v3_dot(motion->normal, motion->slip);
-    for (int i = 1; i < 3; i++) { /* t turns with n: its rate is -n (ndot.t) */
+    for (int i = 1; i < 3; i++) { /* t rotates with n: its rate is -n (ndot.t) */
         const double *t = n + 3 * i;
         out[i] = tact_v3_dot(t, change) - normal * tact_v3_dot(motion->normal, t);
     }

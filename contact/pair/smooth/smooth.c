@@ -1,7 +1,8 @@
 /*
- * The contact of two smooth surfaces (Kry and Pai 2003) as a block of the solver: closest points,
- * normal and gap are exact, and the velocity that the block keeps is that of the contact half a
- * tick later, where the drift puts the velocities. That makes the tick second order in time.
+ * The contact of two smooth surfaces (Kry and Pai 2003) as a block of the solver. Closest points,
+ * normal and gap are exact, and the target velocity of the block is such that the contact velocity
+ * is zero half a tick later, where the drift evaluates it. This makes the tick second order in
+ * time.
  */
 #include <errno.h>
 #include <string.h>
@@ -10,18 +11,19 @@
 #include "contact/pair/smooth/contacts_internal.h"
 #include "contact/pair/smooth/rolling_internal.h"
 
-#define AHEAD 1e-3 /* of the smaller radius of curvature: contacts begin so far ahead of touch */
-#define LEAPS 0.3  /* most that the contact may turn over a surface in a tick [rad] */
-#define SAME 0.5   /* least cosine between normals of a contact from one tick to the next */
-#define STEADY 0.5 /* most change of an angular velocity in a tick, of itself, that goes on */
+#define GAP_FRACTION 1e-3 /* of the smaller radius of curvature: gap at which contacts begin */
+#define MAX_TURN 0.3      /* largest rotation of the normal over a surface in a tick [rad] */
+#define SAME 0.5          /* smallest cosine between normals of a contact in successive ticks */
+#define STEADY                                                                                     \
+    0.5 /* largest relative change of an angular velocity in a tick that is extrapolated */
 
 enum { RING = 32 }; /* corners of the patch of a torus that lies on a plane */
 
-/* What is kept for a pair. */
+/* State of a pair. */
 enum {
-    LASTED, /* ticks that it pressed and turned steadily before this one: 0, 1, 2, 3 for more */
-    KNOWN,  /* contacts of the last tick whose points follow: */
-    POINTS, /* of A and B, shape frames, each contact's */
+    DURATION, /* ticks of contact with steady rotation before this one: 0, 1, 2, 3 for more */
+    COUNT,    /* number of contacts of the last tick, whose points follow */
+    POINTS,   /* of A and B, shape frames, for each contact */
     LAST = POINTS + 6 * TACT_PIECES,
     MOTION = 24, /* twists of A and B, world; then their rates, along the shapes' axes */
     BEFORE = LAST + MOTION,
@@ -31,17 +33,17 @@ enum {
 static int patches(const struct tact_shape *a, const struct tact_shape *b,
                    const struct tact_world_options *options)
 {
-    return options->local == TACT_LOCAL_CONE ? tact_smooth_most(a, b) : 0;
+    return options->local == TACT_LOCAL_CONE ? tact_smooth_max_contacts(a, b) : 0;
 }
 
-/* Where they are closest: of a convex pair from the last tick's points, else from nothing. Their
- * number, or -EDOM. */
-static int find(const struct tact_pair_query *q, const struct smooth_pair *pair,
-                struct smooth_contact contact[TACT_PIECES])
+/* Finds the closest points: for a convex pair from the last tick's points, else without a starting
+ * point. Returns their number, or -EDOM. */
+static int find_contacts(const struct tact_pair_query *q, const struct smooth_pair *pair,
+                         struct smooth_contact contact[TACT_PIECES])
 {
     int plane = q->a->kind == TACT_SHAPE_HALFSPACE || q->b->kind == TACT_SHAPE_HALFSPACE;
     memcpy(contact->local, q->state + POINTS, sizeof contact->local);
-    if (q->most == 1 && !plane && q->state[KNOWN] > 0.0 && !tact_smooth_follow(pair, contact)) {
+    if (q->most == 1 && !plane && q->state[COUNT] > 0.0 && !tact_smooth_follow(pair, contact)) {
         return 1;
     }
     int found = tact_smooth_contacts(pair, contact);
@@ -51,7 +53,7 @@ static int find(const struct tact_pair_query *q, const struct smooth_pair *pair,
 }
 
 /* Cosine between the normals of a shape at two of its points. */
-static double alike(const struct tact_shape *shape, const double *one, const double *other)
+static double normal_cosine(const struct tact_shape *shape, const double *one, const double *other)
 {
     struct tact_surface_point p, q;
     return tact_shape_surface(shape, one, &p) || tact_shape_surface(shape, other, &q)
@@ -59,28 +61,29 @@ static double alike(const struct tact_shape *shape, const double *one, const dou
                : tact_v3_dot(p.normal, q.normal);
 }
 
-/* 1 where a contact was one in the last tick: it has not gone far round either surface since. */
+/* 1 where a contact existed in the last tick: it has not moved far over either surface since. */
 static int is_known(const struct tact_pair_query *q, const struct smooth_contact *c)
 {
-    for (int i = 0; i < (int)q->state[KNOWN]; i++) {
+    for (int i = 0; i < (int)q->state[COUNT]; i++) {
         const double *points = q->state + POINTS + 6 * i;
-        if (alike(q->a, points, c->local[0]) >= SAME &&
-            alike(q->b, points + 3, c->local[1]) >= SAME) {
+        if (normal_cosine(q->a, points, c->local[0]) >= SAME &&
+            normal_cosine(q->b, points + 3, c->local[1]) >= SAME) {
             return 1;
         }
     }
     return 0;
 }
 
-static void keep(const struct tact_pair_query *q, const struct smooth_contact *contact, int count)
+static void store_contacts(const struct tact_pair_query *q, const struct smooth_contact *contact,
+                           int count)
 {
-    q->state[KNOWN] = count;
+    q->state[COUNT] = count;
     for (int i = 0; i < count; i++) {
         memcpy(q->state + POINTS + 6 * i, contact[i].local, sizeof contact[i].local);
     }
 }
 
-/* Turns both halves of a rate, from the world to the shape's axes, or back. */
+/* Rotates both halves of a rate from the world to the shape's axes, or back. */
 static void turn_rate(const struct tact_pose *pose, int back, const double *in, double *out)
 {
     double turn[9];
@@ -94,7 +97,7 @@ static void turn_rate(const struct tact_pose *pose, int back, const double *in, 
     }
 }
 
-/* 1 where a shape turns now much as it did in the last tick, so that it goes on so. */
+/* 1 where a shape's rotation is nearly that of the last tick, so that it can be extrapolated. */
 static int is_steady(const double *now, const double *last)
 {
     double change[3];
@@ -102,23 +105,23 @@ static int is_steady(const double *now, const double *last)
     return tact_v3_norm(change) <= STEADY * tact_v3_norm(now + 3);
 }
 
-/* How many ticks it has lasted so far. */
+/* Number of ticks for which the contact has existed. */
 static double count_ticks(const struct tact_pair_query *q)
 {
     const double *last = q->state + LAST;
     int steady = is_steady(q->twist[0], last) && is_steady(q->twist[1], last + 6);
-    double before = steady ? q->state[LASTED] : 0.0;
+    double before = steady ? q->state[DURATION] : 0.0;
     return q->pressed > 0.0 ? tact_min(before + 1.0, 3.0) : 0.0;
 }
 
-/* Twists after this tick's solve and their rates in its drift, continued from those of the last
- * ticks, as far as they go together: by a parabola. Rates go with the shapes: along their axes they
- * differ by what the velocities changed, not by what the shapes turned. */
-static void foresee(const struct tact_pair_query *q, double twist[2][6], double rate[2][6])
+/* Twists after this tick's solve and their rates in its drift, extrapolated from the last ticks, by
+ * at most a parabola. Rates are extrapolated along the shapes' axes, where they differ by the
+ * changes of the velocities, not by the rotation of the shapes. */
+static void extrapolate(const struct tact_pair_query *q, double twist[2][6], double rate[2][6])
 {
     const struct tact_pose *pose[2] = {q->pose_a, q->pose_b};
     double now[MOTION], next[MOTION], *last = q->state + LAST, *before = q->state + BEFORE;
-    q->state[LASTED] = count_ticks(q);
+    q->state[DURATION] = count_ticks(q);
     for (int k = 0; k < 2; k++) {
         memcpy(now + 6 * k, q->twist[k], sizeof q->twist[k]);
         turn_rate(pose[k], 0, q->rate[k], now + 12 + 6 * k);
@@ -126,8 +129,8 @@ static void foresee(const struct tact_pair_query *q, double twist[2][6], double 
     for (int i = 0; i < MOTION; i++) {
         double change = now[i] - last[i];
         next[i] = now[i];
-        next[i] += q->state[LASTED] > 1.0 ? change : 0.0;
-        next[i] += q->state[LASTED] > 2.0 ? change - (last[i] - before[i]) : 0.0;
+        next[i] += q->state[DURATION] > 1.0 ? change : 0.0;
+        next[i] += q->state[DURATION] > 2.0 ? change - (last[i] - before[i]) : 0.0;
         before[i] = last[i];
         last[i] = now[i];
     }
@@ -137,30 +140,31 @@ static void foresee(const struct tact_pair_query *q, double twist[2][6], double 
     }
 }
 
-/* 1 where the contact runs too far over a surface in a tick for its rates to say where it is half a
- * tick later. */
-static int leaps(const struct smooth_contact *c, const struct smooth_motion *motion, double h)
+/* 1 where the contact moves so far over a surface in a tick that its rates do not predict its
+ * position half a tick later. */
+static int moves_too_far(const struct smooth_contact *c, const struct smooth_motion *motion,
+                         double h)
 {
     for (int k = 0; k < 2; k++) {
         const double *l = c->bend[k];
         double x = tact_v3_dot(motion->over[k], c->frame + 3);
         double y = tact_v3_dot(motion->over[k], c->frame + 6);
-        if (!(tact_hypot(l[0] * x + l[1] * y, l[2] * x + l[3] * y) * h <= LEAPS)) {
+        if (!(tact_hypot(l[0] * x + l[1] * y, l[2] * x + l[3] * y) * h <= MAX_TURN)) {
             return 1;
         }
     }
     return 0;
 }
 
-/* What the velocities of the rows n, t1, t2 and about n gain until half a tick after the solve, at
- * those twists and rates of then. */
-static void look_ahead(const struct tact_pair_query *q, const struct smooth_contact *c,
-                       const double twist[2][6], const double rate[2][6], double gain[4])
+/* Change of the velocities of the rows n, t1, t2 and about n until half a tick after the solve, at
+ * the extrapolated twists and rates. */
+static void velocity_gains(const struct tact_pair_query *q, const struct smooth_contact *c,
+                           const double twist[2][6], const double rate[2][6], double gain[4])
 {
     struct smooth_motion motion;
     double h = q->options->period;
     memset(gain, 0, 4 * sizeof *gain);
-    if (tact_smooth_move(c, twist, &motion) || leaps(c, &motion, h)) {
+    if (tact_smooth_move(c, twist, &motion) || moves_too_far(c, &motion, h)) {
         q->counts[TACT_COUNT_CONFORMING]++;
         return;
     }
@@ -179,7 +183,7 @@ static void align(struct smooth_contact *c, double k[2])
     }
     tact_eigen2(l[0], l[1], l[3], k, axis);
     if (k[1] - k[0] <= 1e-9 * k[1]) {
-        return; /* round: rounding must not turn the frame from tick to tick */
+        return; /* round: rounding must not rotate the frame from tick to tick */
     }
     tact_v3_scale(t1, c->frame + 3, axis[0]);
     tact_v3_axpy(t1, axis[1], c->frame + 6);
@@ -194,9 +198,9 @@ static void align(struct smooth_contact *c, double k[2])
     }
 }
 
-/* Rigid surfaces touch in a point, which transmits no torque. Soft ones touch in Hertz's ellipse,
- * and a fingertip in its disc, with torsion. */
-static void extend(const struct tact_pair_query *q, const double k[2], struct tact_patch *patch)
+/* Sets the extent of the patch. Rigid surfaces touch in a point, which transmits no torque. Soft
+ * ones touch in Hertz's ellipse, and a fingertip in its disc, with torsion. */
+static void set_extent(const struct tact_pair_query *q, const double k[2], struct tact_patch *patch)
 {
     patch->spin = q->options->spin;
     patch->stretch[0] = patch->stretch[1] = 1.0;
@@ -220,7 +224,7 @@ static void make_patch(const struct tact_pair_query *q, const struct smooth_cont
     patch->law = TACT_LAW_GAPS;
     patch->depth = tact_max(-c->gap, 0.0);
     patch->exponent = 2.0;
-    patch->rolling_radius = INFINITY; /* no rolling torque: nothing tips */
+    patch->rolling_radius = INFINITY; /* no rolling torque */
     patch->gap[0] = c->gap;
     memcpy(patch->frame, c->frame, sizeof patch->frame);
     for (int i = 0; i < 3; i++) {
@@ -229,8 +233,8 @@ static void make_patch(const struct tact_pair_query *q, const struct smooth_cont
     }
 }
 
-/* How fast the surfaces approach at a contact [m/s]; 0 where they part. */
-static double closing(const struct tact_pair_query *q, const struct smooth_contact *c)
+/* Closing speed of the surfaces at a contact [m/s]; 0 where they separate. */
+static double closing_speed(const struct tact_pair_query *q, const struct smooth_contact *c)
 {
     double at[2][3], slip[3];
     for (int i = 0; i < 2; i++) {
@@ -240,27 +244,28 @@ static double closing(const struct tact_pair_query *q, const struct smooth_conta
     return tact_max(-tact_v3_dot(c->frame, slip), 0.0);
 }
 
-/* What gravity adds to that in two ticks: an approach no faster is no impact. */
-static double gentle(const struct tact_pair_query *q)
+/* Speed that gravity adds in two ticks: a slower approach is no impact. */
+static double gravity_speed(const struct tact_pair_query *q)
 {
     return 2.0 * q->options->period * tact_v3_norm(q->options->gravity);
 }
 
-/* How far the surfaces may be from each other and touch in this tick: as they approach, twice. */
-static double reach(const struct tact_pair_query *q, const struct smooth_contact *c,
-                    const double k[2])
+/* Largest gap with which the surfaces may touch in this tick: twice the approach. */
+static double search_gap(const struct tact_pair_query *q, const struct smooth_contact *c,
+                         const double k[2])
 {
-    return q->options->period * (2.0 * closing(q, c) + gentle(q)) + AHEAD / k[1];
+    return q->options->period * (2.0 * closing_speed(q, c) + gravity_speed(q)) +
+           GAP_FRACTION / k[1];
 }
 
-/* 1 for a contact that goes on, or begins without an impact: in an impact nothing is to be gained.
- */
-static int goes_on(const struct tact_pair_query *q, const struct smooth_contact *c)
+/* 1 for a contact that continues, or begins without an impact: in an impact the second-order term
+ * has no benefit. */
+static int continues(const struct tact_pair_query *q, const struct smooth_contact *c)
 {
-    return (q->pressed > 0.0 && is_known(q, c)) || closing(q, c) < gentle(q);
+    return (q->pressed > 0.0 && is_known(q, c)) || closing_speed(q, c) < gravity_speed(q);
 }
 
-/* Whether a torus over a half-space may touch it along its ring in this tick. */
+/* 1 where a torus over a half-space may touch it along its ring in this tick. */
 static int ring_reaches(const struct tact_pair_query *q, const struct smooth_pair *pair, int plane,
                         const struct tact_patch *patch)
 {
@@ -268,13 +273,14 @@ static int ring_reaches(const struct tact_pair_query *q, const struct smooth_pai
     double v[3], w[3];
     tact_v3_sub(v, q->twist[0], q->twist[1]);
     tact_v3_sub(w, q->twist[0] + 3, q->twist[1] + 3);
-    double closing = tact_max(0.0, radius * tact_v3_norm(w) - tact_v3_dot(patch->frame, v));
+    double closing_speed = tact_max(0.0, radius * tact_v3_norm(w) - tact_v3_dot(patch->frame, v));
     double tilt = radius * tact_hypot(patch->gap[1], patch->gap[2]);
-    return patch->gap[0] - tilt <= h * (2.0 * closing + gentle(q)) + AHEAD * radius;
+    return patch->gap[0] - tilt <=
+           h * (2.0 * closing_speed + gravity_speed(q)) + GAP_FRACTION * radius;
 }
 
-/* A torus that lies on a half-space: the gap is that of the disc which its ring bounds, moved down
- * by the tube, whatever the small tilt. Pressure is where the ring is. */
+/* Patch of a torus that lies on a half-space: the gap is that of the disc bounded by its ring,
+ * displaced downward by the tube, also for a small tilt. The pressure acts along the ring. */
 static void make_ring(const struct tact_pair_query *q, const struct smooth_pair *pair, int plane,
                       struct tact_patch *patch)
 {
@@ -310,12 +316,12 @@ static void make_ring(const struct tact_pair_query *q, const struct smooth_pair 
     patch->surface = TACT_SURFACE_UNIFORM;
 }
 
-/* The patch of one contact, with what its velocities gain. */
-static void solve_for(const struct tact_pair_query *q, const struct smooth_contact *c,
-                      const double k[2], const double gain[4], struct tact_patch *patch)
+/* Makes the patch of one contact, with the predicted change of its velocities. */
+static void make_contact_patch(const struct tact_pair_query *q, const struct smooth_contact *c,
+                               const double k[2], const double gain[4], struct tact_patch *patch)
 {
     make_patch(q, c, patch);
-    extend(q, k, patch);
+    set_extent(q, k, patch);
     for (int i = 0; i < 4; i++) {
         patch->target_velocity[i] = -gain[i];
     }
@@ -328,19 +334,20 @@ static int measure_contacts(const struct tact_pair_query *q, struct smooth_conta
     int touch = 0, deepest = 0;
     for (int i = 0; i < count; i++) {
         align(&contact[i], k[touch]);
-        if (contact[i].gap <= reach(q, &contact[i], k[touch])) {
+        if (contact[i].gap <= search_gap(q, &contact[i], k[touch])) {
             contact[touch++] = contact[i];
         }
     }
     if (touch) {
-        foresee(q, twist, rate);
+        extrapolate(q, twist, rate);
     }
     for (int i = 0; i < touch; i++) {
         memset(gain, 0, sizeof gain);
-        if (goes_on(q, &contact[i])) {
-            look_ahead(q, &contact[i], (const double(*)[6])twist, (const double(*)[6])rate, gain);
+        if (continues(q, &contact[i])) {
+            velocity_gains(q, &contact[i], (const double(*)[6])twist, (const double(*)[6])rate,
+                           gain);
         }
-        solve_for(q, &contact[i], k[i], gain, touch > 1 ? &piece[i].patch : patch);
+        make_contact_patch(q, &contact[i], k[i], gain, touch > 1 ? &piece[i].patch : patch);
         deepest = contact[i].gap < contact[deepest].gap ? i : deepest;
     }
     if (touch > 1) {
@@ -349,7 +356,7 @@ static int measure_contacts(const struct tact_pair_query *q, struct smooth_conta
             memset(&piece[i].moments, 0, sizeof piece[i].moments);
         }
     }
-    keep(q, contact, touch);
+    store_contacts(q, contact, touch);
     return touch;
 }
 
@@ -361,17 +368,17 @@ static int measure(const struct tact_pair_query *q, struct tact_patch *patch,
     tact_smooth_pair(q->a, q->pose_a, q->b, q->pose_b, &pair);
     int plane = tact_smooth_flat(&pair);
     if (plane >= 0) {
-        q->state[LASTED] = q->state[KNOWN] = 0.0;
+        q->state[DURATION] = q->state[COUNT] = 0.0;
         make_ring(q, &pair, plane, patch);
         return ring_reaches(q, &pair, plane, patch) ? 0 : -EDOM;
     }
-    int found = find(q, &pair, contact), touch = 0;
+    int found = find_contacts(q, &pair, contact), touch = 0;
     if (found > 0) {
         touch = measure_contacts(q, contact, found, patch, piece);
     }
-    if (!touch) { /* the closest points of a convex pair are still worth starting from */
-        q->state[LASTED] = 0.0;
-        keep(q, contact, found > 0 && q->most == 1);
+    if (!touch) { /* the closest points of a convex pair are still a good starting point */
+        q->state[DURATION] = 0.0;
+        store_contacts(q, contact, found > 0 && q->most == 1);
         return -EDOM;
     }
     return touch > 1 ? touch : 0;

@@ -1,30 +1,29 @@
 /*
- * Overlaps that are not planar, as pieces that are: a peg in a groove touches both flanks, and one
- * normal for the two would be neither's.
+ * Overlaps that are not planar, as planar pieces: a peg in a groove touches both flanks, and a
+ * common normal would be that of neither.
  *
- * Two convex solids touch in a plane. Of a convex solid and one that is not, the faces of the
- * latter that lie in the former are known exactly, and so is what they cut out of it. They are
- * grouped by their normals; where they spread, and the convex solid's faces in the overlap do as
- * well (a corner in a flat face, or a bumpy body on a floor, has one normal), each group gets the
- * part of the overlap that is nearest to its plane: cut off by the planes of equal depth between it
- * and the others. Its moments are exact like those of the whole.
+ * Two convex solids touch in a plane. For a convex solid and one that is not, the faces of the
+ * latter inside the former are known exactly, and so is the part of the overlap that belongs to
+ * them. They are grouped by their normals. Where these differ, and those of the convex solid's
+ * faces in the overlap do as well (a corner in a flat face, or a bumpy body on a floor, has one
+ * normal), each group has the part of the overlap that is nearest to its plane, bounded by the
+ * planes of equal depth between it and the other groups. Its moments are exact like those of the
+ * whole.
  */
 #include <string.h>
 #include "contact/moments/overlap_internal.h"
 #include "contact/pair/volume/pieces_internal.h"
 
 #define MOST_GROUPS 8
-#define ALIKE 0.9848 /* cosine within which normals are of one group: 10 degrees */
-#define PLANAR                                                                                     \
-    0.9848          /* sum of the areas as vectors over that as numbers, above which it is flat    \
-                     */
-#define SLIVER 1e-3 /* share of the area below which a group is none */
+#define ALIKE 0.9848  /* cosine of 10 degrees: normals within it belong to one group */
+#define PLANAR 0.9848 /* ratio of the vector sum of the areas to their sum: flat above it */
+#define SLIVER 1e-3   /* fraction of the area below which a group is dropped */
 
-/* Faces of one direction, in the frame of the solid whose they are. */
+/* Faces with similar normals, in the frame of the solid that they belong to. */
 struct group {
     double normal[3]; /* of its first face */
-    double area[3];   /* sum of the faces' areas along their normals [m^2] */
-    double size;      /* sum of the areas [m^2] */
+    double area[3];   /* vector sum of the faces' areas [m^2] */
+    double size;      /* sum of their magnitudes [m^2] */
     double first[3];  /* integral of the position over them [m^3] */
 };
 
@@ -71,8 +70,8 @@ static void add_face(void *user, const tact_d4 *corner, int n, double share)
     }
 }
 
-/* Leaves out slivers. */
-static void tidy(struct groups *g)
+/* Removes slivers. */
+static void remove_slivers(struct groups *g)
 {
     int kept = 0;
     for (int i = 0; i < g->count; i++) {
@@ -89,10 +88,10 @@ int tact_pieces_possible(const struct tact_shape *a, const struct tact_shape *b)
            a->mesh && b->mesh && !a->mesh->facets != !b->mesh->facets;
 }
 
-/* The plane of equal depth below the planes of groups i and j, with i's part inside: the one in
- * which they are deeper where they face each other, as in a groove, and less deep on a ridge. */
-static void part(const struct group *i, const struct group *j, const struct tact_pose *pose,
-                 double plane[4])
+/* The plane of equal depth below the planes of groups i and j, with i's part inside: the part with
+ * the larger depth where they face each other, as in a groove, with the smaller one on a ridge. */
+static void separating_plane(const struct group *i, const struct group *j,
+                             const struct tact_pose *pose, double plane[4])
 {
     double pi[3], pj[3], n[3], apart[3], middle[3];
     tact_v3_scale(pi, i->first, 1.0 / i->size);
@@ -128,14 +127,14 @@ int tact_pieces_find(const struct tact_pair_query *q, struct tact_pieces *out)
         tact_areas_planar(&groups.areas) > PLANAR || tact_caps_planar(&cutter) > PLANAR) {
         return 0;
     }
-    tidy(&groups);
+    remove_slivers(&groups);
     if (groups.count < 2 || groups.count > TACT_PIECES) {
         return 0;
     }
     for (int i = 0; i < groups.count; i++) {
         for (int j = 0, k = 0; j < groups.count; j++) {
             if (j != i) {
-                part(&groups.group[i], &groups.group[j], pose, out->plane[i][k++]);
+                separating_plane(&groups.group[i], &groups.group[j], pose, out->plane[i][k++]);
             }
         }
     }

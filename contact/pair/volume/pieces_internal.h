@@ -1,22 +1,22 @@
-/* An overlap that is not planar, cut into pieces that are. */
+/* Planar pieces of an overlap that is not planar. */
 #ifndef TACT_CONTACT_PIECES_INTERNAL_H
 #define TACT_CONTACT_PIECES_INTERNAL_H
 
 #include "contact/pair/model.h"
 #include "contact/limits.h"
 
-/* The planes between the pieces of an overlap: those about piece i are the first of plane[i], one
- * less than there are pieces; n.r <= d in it, world. */
+/* The planes between the pieces of an overlap: those of piece i are the first of plane[i], one less
+ * than there are pieces; n.r <= d inside, world. */
 struct tact_pieces {
     double plane[TACT_PIECES][TACT_PIECES - 1][4];
 };
 
-/* 1 where overlaps of the two may have to be split and can be: one is a convex polyhedron with few
- * faces and the other a mesh that is not. */
+/* 1 where overlaps of the two shapes may have to be split and can be: one is a convex polyhedron
+ * with few faces and the other a mesh that is not convex. */
 int tact_pieces_possible(const struct tact_shape *a, const struct tact_shape *b);
 
-/* Finds the planar pieces of an overlap; their number, or 0 where it is one or they are too many.
- */
+/* Finds the planar pieces of an overlap; returns their number, or 0 where it is planar or they are
+ * too many. */
 int tact_pieces_find(const struct tact_pair_query *query, struct tact_pieces *out);
 
 #endif

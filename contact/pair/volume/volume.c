@@ -10,7 +10,7 @@
 #include "contact/pair/volume/volume_internal.h"
 
 #define LAYER 1.2      /* exponent up to which the overlap of a cylinder is that of its flat end */
-#define THIN 0.1       /* most depth of a piece, of its longer semi-axis */
+#define THIN 0.1       /* largest depth of a piece, over its longer semi-axis */
 #define EQUIVALENT 5.0 /* the paper's equivalent ellipsoid, struct tact_patch_options */
 
 static int has_faces(const struct tact_pair_query *q, enum tact_shape_faces faces)
@@ -18,7 +18,7 @@ static int has_faces(const struct tact_pair_query *q, enum tact_shape_faces face
     return tact_shape_faces(q->a) == faces || tact_shape_faces(q->b) == faces;
 }
 
-/* paper: as published, one patch that faces against the gradient. */
+/* paper: as published, one patch with its normal opposite to the gradient. */
 static struct tact_patch_options patch_options(const struct tact_pair_query *q, int paper)
 {
     const struct tact_contact_law *law = q->law;
@@ -46,13 +46,14 @@ static int make_patch(const struct tact_pair_query *q, const struct tact_moments
     options->normal = exponent > LAYER ? TACT_NORMAL_GRADIENT : options->normal;
     int rc = tact_patch_from_moments(moments, options, patch);
     patch->target = q->law->overlap;
-    patch->rolling_radius = tact_min(tact_shape_rolls(q->a), tact_shape_rolls(q->b));
+    patch->rolling_radius =
+        tact_min(tact_shape_rolling_radius(q->a), tact_shape_rolling_radius(q->b));
     patch->exponent = exponent > LAYER ? tact_min(exponent, 2.0) : patch->exponent;
     return rc ? -ERANGE : 0;
 }
 
-/* The outline is a cut of its own: corners kept from the measurement cost more. Of 100 cubes on a
- * floor, a cut takes 0.14 us a pair, and to bring 24 corners back into the cache 0.25 us. */
+/* The outline is cut separately: storing the corners of the measurement costs more. For 100 cubes
+ * on a floor, a cut takes 0.14 us a pair, and reloading 24 corners into the cache 0.25 us. */
 int tact_volume_patch(const struct tact_pair_query *q, int paper, int outline,
                       struct tact_patch *patch)
 {
@@ -66,14 +67,14 @@ int tact_volume_patch(const struct tact_pair_query *q, int paper, int outline,
     return rc;
 }
 
-/* Patch of a piece, which lies within the planes about it. 0, or where there is none. */
+/* Patch of a piece, which is within the planes about it. 0, or the reason why there is none. */
 static int make_piece(const struct tact_pair_query *q, const double (*plane)[4], int planes,
                       struct tact_pair_piece *piece)
 {
     const struct tact_mesh *a = q->a->mesh, *b = q->b->mesh;
     struct tact_patch_options options = patch_options(q, 0);
     struct tact_patch *patch = &piece->patch;
-    options.normal = TACT_NORMAL_GRADIENT; /* there are no rims in it to bend that */
+    options.normal = TACT_NORMAL_GRADIENT; /* a piece has no rims that bend the gradient */
     if (tact_moments_within(a, q->pose_a, b, q->pose_b, plane, planes, &piece->moments, NULL) !=
             1 ||
         make_patch(q, &piece->moments, &options, patch)) {
@@ -87,14 +88,15 @@ static int make_piece(const struct tact_pair_query *q, const double (*plane)[4],
     return 0;
 }
 
-/* Pieces of solids that are deep in each other face each other in the middle of one: there is no
- * way out along all their normals, but there is one along that of the whole. */
+/* 1 for a thin patch. Pieces of solids that overlap deeply meet in the middle of one of them: there
+ * is no separation along all their normals, but there is along that of the whole. */
 static int is_thin(const struct tact_patch *patch)
 {
     return patch->depth <= THIN * tact_max(patch->semi[0], patch->semi[1]);
 }
 
-/* Their number; 0: the overlap is one, or some are too deep. */
+/* Makes the pieces; returns their number, or 0 where the overlap is planar or pieces are too deep.
+ */
 static int make_pieces(const struct tact_pair_query *q, struct tact_pair_piece *piece)
 {
     struct tact_pieces pieces;
@@ -117,7 +119,7 @@ static int splits(const struct tact_shape *a, const struct tact_shape *b,
     return options->split && options->local == TACT_LOCAL_CONE && tact_pieces_possible(a, b);
 }
 
-int tact_volume_takes(const struct tact_shape *a, const struct tact_shape *b)
+int tact_volume_supports(const struct tact_shape *a, const struct tact_shape *b)
 {
     int swapped;
     return tact_moments_method(a, b, &swapped) != TACT_MOMENTS_NONE;
@@ -126,7 +128,7 @@ int tact_volume_takes(const struct tact_shape *a, const struct tact_shape *b)
 static int patches(const struct tact_shape *a, const struct tact_shape *b,
                    const struct tact_world_options *options)
 {
-    return splits(a, b, options) ? TACT_PIECES : tact_volume_takes(a, b);
+    return splits(a, b, options) ? TACT_PIECES : tact_volume_supports(a, b);
 }
 
 static int measure(const struct tact_pair_query *q, struct tact_patch *patch,

@@ -4,13 +4,13 @@
 
 #include "contact/pair/model.h"
 
-/* Patch of the query's moments. paper: as Bouchard 2015 has it, against the gradient, with the
- * equivalent ellipsoid. outline: 1 for the corners of the overlap where those are known. 0, or
+/* Patch of the query's moments. paper: as in Bouchard 2015, opposite to the gradient, with the
+ * equivalent ellipsoid. outline: 1 for the corners of the overlap where they are known. 0, or
  * -ERANGE. */
 int tact_volume_patch(const struct tact_pair_query *query, int paper, int outline,
                       struct tact_patch *patch);
 
 /* 1 where there is a method for their moments. */
-int tact_volume_takes(const struct tact_shape *a, const struct tact_shape *b);
+int tact_volume_supports(const struct tact_shape *a, const struct tact_shape *b);
 
 #endif
