@@ -13,7 +13,7 @@
 enum { FOLDERS = 3 };
 
 struct tact_plugins {
-    const struct tact_device_type **types; /* built in, then loaded */
+    const struct tact_device_type **types; /* built-in types, then loaded ones */
     size_t count;
     void **handles;
     size_t handle_count;
@@ -35,8 +35,8 @@ static bool is_word(const char *text)
     return length > 0 && length < TACT_DEVICE_NAME && !text[length];
 }
 
-/* Opens the folders that are searched: one that was named is checked also where no plug-in is
- * wanted, and must be there. */
+/* Opens the folders that are searched. A folder that was given must exist and is checked even where
+ * no plug-in is needed. */
 static int open_folders(struct tact_plugins *p, const char *named, bool wanted,
                         struct tact_error *err)
 {
@@ -68,7 +68,7 @@ static bool wants_plugin(const struct tact_plugins *p, const struct tact_scene *
     return false;
 }
 
-/* The table of a file that was loaded: all of it is read only once its version is known. */
+/* Checks the table of a loaded file: its members are read only once its version is known. */
 static int check_table(const struct tact_plugin *table, const char *name, const char *file,
                        struct tact_error *err)
 {
@@ -94,7 +94,7 @@ static int check_table(const struct tact_plugin *table, const char *name, const 
     return 0;
 }
 
-/* Loads what is open as fd. The name by which it is loaded is the descriptor's. */
+/* Loads the open file fd. It is loaded by the name of its descriptor. */
 static int load(struct tact_plugins *p, int fd, const char *name, const char *file,
                 struct tact_error *err)
 {
@@ -137,7 +137,7 @@ static int not_found(const struct tact_plugins *p, const char *name, struct tact
                           name, known, name, searched[0] ? searched : " " TACT_PLUGIN_FOLDER);
 }
 
-/* Finds a type in the first folder that has it. */
+/* Loads a type from the first folder that has it. */
 static int find(struct tact_plugins *p, const char *name, struct tact_error *err)
 {
     char file[TACT_DEVICE_NAME + 4], full[4096 + 64];

@@ -1,4 +1,4 @@
-/* Who could have changed a plug-in: checked on the descriptor by which it is then loaded. */
+/* Checks on the descriptor by which a plug-in is then loaded: who may have changed it. */
 #include <errno.h>
 #include <elf.h>
 #include <fcntl.h>
@@ -34,7 +34,7 @@ static int check(int fd, const char *what, const char *path, struct tact_error *
                           what, path, (unsigned)s.st_mode & 07777);
 }
 
-/* What open() says of a link depends on its flags. */
+/* The error of open() for a link depends on its flags. */
 static int cannot_open(int at, const char *name, const char *what, const char *path,
                        struct tact_error *err)
 {
@@ -71,9 +71,9 @@ int tact_plugin_open_folder(const char *path, struct tact_error *err)
     return rc ? rc : fd;
 }
 
-/* Whether all that is to be mapped of a shared object is there: the loader does not look, and a
- * file that was copied by half ends the process. What is no such object at all is the loader's to
- * refuse. */
+/* 1 where all segments of a shared object that are to be mapped exist: the loader does not check,
+ * and a file that was copied in part would end the process. A file that is no shared object is left
+ * to the loader to refuse. */
 static bool is_whole(int fd, off_t size)
 {
     ElfW(Ehdr) head;

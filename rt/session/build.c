@@ -1,4 +1,4 @@
-/* From the scene's words to the world's numbers. */
+/* Builds the world of a scene. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -6,7 +6,7 @@
 #include <string.h>
 #include "rt/session/session_internal.h"
 
-/* Error at a key of the scene, "list[index].key". */
+/* Sets the error's key to a member of a list of the scene, "list[index].key". */
 static int at_key(const struct tact_session *s, struct tact_error *err, const char *list, int index,
                   const char *key)
 {
@@ -52,7 +52,7 @@ static int add_shapes(struct tact_session *s, struct tact_owner owner,
     return 0;
 }
 
-/* Number 0 of what is fixed is the world itself. */
+/* Index 0 of fixed objects is the world itself. */
 static int add_body(struct tact_session *s, const struct tact_scene_body *def)
 {
     struct tact_pose frame = pose_of(def->position, def->quat_wxyz), center = {.quat_wxyz = {1.0}};
@@ -101,7 +101,7 @@ static struct tact_owner body_owner(const struct tact_scene *scene, const char *
     return owner;
 }
 
-/* The joint's z axis is its axis. */
+/* The z axis of the joint's frame is its axis. */
 static struct tact_pose constraint_frame(const struct tact_scene_constraint *def)
 {
     const double *n = def->axis;
@@ -198,7 +198,7 @@ static int add_hand(struct tact_session *s, const struct tact_scene_hand *hand, 
     return 0;
 }
 
-/* E* of two materials: compliances add, a rigid one has none. */
+/* E* of two materials: their compliances add; a rigid one has none. */
 static double pair_modulus(double a, double b)
 {
     if (a > 0.0 && b > 0.0) {
@@ -207,7 +207,7 @@ static double pair_modulus(double a, double b)
     return a > 0.0 ? a : b;
 }
 
-/* A pair without a fingertip of its own has that of the material with the larger patch. */
+/* Without a fingertip of its own, a pair has that of the material with the larger patch. */
 static void pair_tip(const struct tact_scene_material *a, const struct tact_scene_material *b,
                      struct tact_contact_law *law)
 {
@@ -218,13 +218,14 @@ static void pair_tip(const struct tact_scene_material *a, const struct tact_scen
     }
 }
 
-/* NULL: by the kinds of the shapes. */
+/* NULL: chosen by the kinds of the shapes. */
 static const struct tact_contact_model *find_model(const char *name)
 {
-    return tact_contact_model_find(strcmp(name, "patch") ? name : "volume"); /* its old name */
+    /* "patch" is the former name of that model. */
+    return tact_contact_model_find(strcmp(name, "patch") ? name : "volume");
 }
 
-/* NULL: the first. */
+/* NULL: the first kind. */
 static enum tact_extent_kind extent_kind(const char *name)
 {
     int kind = 0;
@@ -290,7 +291,7 @@ static struct tact_world_options world_options(const struct tact_scene *scene)
     return o;
 }
 
-/* A fast body meets what it does by a model that knows their gap. */
+/* Checks that fast bodies only meet others with a model that measures gaps. */
 static int check_fast(const struct tact_session *s, struct tact_error *err)
 {
     int a, b;

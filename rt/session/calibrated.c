@@ -1,4 +1,4 @@
-/* Nothing is armed by what was never calibrated. */
+/* Outputs are not armed with devices that were never calibrated. */
 #include <errno.h>
 #include <stdio.h>
 #include "rt/session/session_internal.h"

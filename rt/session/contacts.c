@@ -1,14 +1,14 @@
 /*
- * The contacts of a tick in its record: a list of those that touch or keep something for the next
- * tick. A replay has each pair of the log's lists in a place of its own, as logs without lists have
- * all pairs of the scene.
+ * The contacts of a tick in its record: a list of those that touch or have state for the next tick.
+ * In a replay each pair of the log's lists has fields of its own, as all pairs of the scene have
+ * for logs without lists.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "rt/session/session_internal.h"
 
-#define LIST_LEAST 256 /* contacts that a record has room for, and more for each shape */
+#define LIST_LEAST 256 /* smallest capacity of the list; more for each shape */
 #define LIST_EACH 8
 
 static const char moments_unit[] =
@@ -72,7 +72,7 @@ static struct session_extras extras_of(const struct tact_session *s, int pair)
                                    .state = tact_world_model(s->world, pair)->state};
 }
 
-/* The extras of any pair: an element of the list has them all. */
+/* The optional fields of any pair: an element of the list has all of them. */
 static struct session_extras all_extras(const struct tact_session *s)
 {
     const struct tact_world_extent e = tact_world_extent(s->world);
@@ -84,7 +84,7 @@ static struct session_extras all_extras(const struct tact_session *s)
     return all;
 }
 
-/* Logs without lists: each pair has a place. */
+/* Logs without lists: each pair has fields. */
 static int place_every_pair(struct tact_session *s)
 {
     int rc = 0;
@@ -105,7 +105,7 @@ static int place_every_pair(struct tact_session *s)
     return rc;
 }
 
-/* The pairs of the log's lists. */
+/* Adds fields for the pairs of the log's lists. */
 static int place_pairs(struct tact_session *s, const struct tact_log *log, struct tact_error *err)
 {
     const struct tact_log_pair *p;
@@ -135,7 +135,7 @@ static int place_pairs(struct tact_session *s, const struct tact_log *log, struc
     return 0;
 }
 
-/* The fields of an element, and their values where it is not there. */
+/* The fields of an element, and their values for a contact that is not in the list. */
 static int make_element(struct tact_session *s)
 {
     s->extras = all_extras(s);
@@ -155,7 +155,7 @@ static int make_element(struct tact_session *s)
     return 0;
 }
 
-/* What is recorded: a list as long as contacts may be. */
+/* Adds the list to the layout, with the capacity for contacts. */
 static int add_list(struct tact_session *s)
 {
     int pairs = tact_world_extent(s->world).pairs, room = tact_world_contact_capacity(s->world);
@@ -192,7 +192,7 @@ const double *tact_session_logged(const struct tact_session *s, int pair,
     return place ? record->values + place - 1 : s->absent;
 }
 
-/* Of each piece where it was, which way it faced, what it transmitted: its warm start. */
+/* Writes the warm start of each piece: its centre, its normal, its impulse. */
 static void fill_pieces(struct tact_session *s, int pair, double *v)
 {
     for (int k = 0; k < TACT_PIECES; k++, v += 12) {
@@ -259,7 +259,7 @@ static void restore_state(struct tact_session *s, int pair, const double *v)
     }
 }
 
-/* The extras that the record has for a pair. */
+/* The optional fields that the record has for a pair. */
 static struct session_extras recorded_extras(const struct tact_session *s, int pair)
 {
     return s->every_pair ? extras_of(s, pair) : s->extras;
@@ -331,7 +331,7 @@ static int is_absent(const struct tact_session *s, const double *v)
     return !memcmp(v, s->absent, s->element.size * sizeof *v);
 }
 
-/* What is recorded. A contact without room is a fault: see tick.c. */
+/* Writes the list. A contact beyond its capacity is a fault: see tick.c. */
 static void fill_list(struct tact_session *s, double *list)
 {
     int count;
@@ -360,7 +360,7 @@ static void fill_list(struct tact_session *s, double *list)
     list[0] = used;
 }
 
-/* What a replay compares. */
+/* Writes the fields that a replay compares. */
 static void fill_places(struct tact_session *s, double *values)
 {
     int count;

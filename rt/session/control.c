@@ -1,5 +1,7 @@
-/* What the program asks of a session that runs: targets of its own controller, a fault to be
- * cleared, outputs to be armed again. Real-time safe, but for the set-up. */
+/*
+ * Requests of the program to a running session: targets of its own controller, a fault to be
+ * cleared, outputs to be armed again. Real-time safe, except the set-up.
+ */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -22,7 +24,7 @@ int tact_session_open_control(struct tact_session *s)
     return s->joints ? 0 : -ENOMEM;
 }
 
-/* The four values of every joint, from the hands. */
+/* Copies the four values of every joint from the hands. */
 static void gather(struct tact_session *s, double *q, double *v, double *torque, double *target)
 {
     for (int i = 0, at = 0; i < tact_world_hand_count(s->world); i++) {
@@ -37,7 +39,7 @@ static void gather(struct tact_session *s, double *q, double *v, double *torque,
     }
 }
 
-/* Whether all targets are finite; a fault where not. */
+/* 1 where all targets are finite; otherwise raises a fault. */
 static int check_targets(struct tact_session *s, const double *target, uint64_t tick)
 {
     for (int i = 0, at = 0; i < tact_world_hand_count(s->world); i++) {
@@ -64,7 +66,7 @@ static void set_targets(struct tact_session *s, const double *target)
     }
 }
 
-/* In a replay, the targets that the controller gave. */
+/* In a replay, reads the targets that the controller had set from the log. */
 static void logged_targets(struct tact_session *s)
 {
     for (int i = 0; i < tact_world_hand_count(s->world); i++) {
@@ -108,8 +110,8 @@ void tact_session_control(struct tact_session *s, uint64_t tick, double time)
     }
 }
 
-/* Requests come from other threads, and in C++ this header has no _Atomic: hence the compiler's own
- * atomics, as in loop.c. */
+/* Requests come from other threads, and this header is also for C++, without _Atomic: hence the
+ * compiler's own atomics, as in loop.c. */
 int tact_session_clear_fault(struct tact_session *s)
 {
     if (!__atomic_load_n(&s->in_fault, __ATOMIC_ACQUIRE)) {
@@ -134,7 +136,7 @@ int tact_session_arm(struct tact_session *s)
     return 0;
 }
 
-/* The requests that this tick obeys: in a replay those that the log has. */
+/* The requests that take effect in this tick: in a replay those of the log. */
 static uint32_t effective(struct tact_session *s)
 {
     if (s->fed) {
@@ -159,7 +161,7 @@ void tact_session_obey(struct tact_session *s)
         s->fault_named = 0;
     }
     if (s->obeyed & SESSION_ARM) {
-        s->safety.await_release = 0; /* of a deadman that there is none of */
+        s->safety.await_release = 0; /* there is no deadman to be released */
     }
     s->raised = 0;
 }

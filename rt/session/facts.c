@@ -1,4 +1,4 @@
-/* Where this is: machine, kernel, libraries and build. */
+/* Facts about the machine, kernel, libraries and build. */
 #include <dlfcn.h>
 #include <gnu/libc-version.h>
 #include <link.h>
@@ -28,7 +28,7 @@ static void cpu_model(char *out, size_t size)
     }
 }
 
-/* The file that a symbol of this process comes from, links resolved. */
+/* The file that contains a symbol of this process, links resolved. */
 static void library_of(const char *symbol, char *out, size_t size)
 {
     Dl_info info;
@@ -41,7 +41,7 @@ static void library_of(const char *symbol, char *out, size_t size)
     }
 }
 
-/* Looks for the build id in the object that this function is in. */
+/* Searches the build id of the object that contains this function. */
 struct build_id {
     uintptr_t inside;
     char *out;

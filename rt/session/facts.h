@@ -1,5 +1,5 @@
 /**
- * Facts about the machine and the build that decide whether two runs can agree to the last bit.
+ * Facts about the machine and the build that decide whether two runs can agree bit for bit.
  */
 #ifndef TACT_RT_SESSION_FACTS_H
 #define TACT_RT_SESSION_FACTS_H
@@ -10,9 +10,9 @@
 TACT_BEGIN_DECLS
 
 /**
- * Version of the results: raised by one in every commit that changes, on purpose, a value that a
- * session computes from the same inputs. rt/log/README.md has a line for each. Logs state theirs,
- * so that a replay which differs can name the reason.
+ * Version of the results: incremented in every commit that deliberately changes a value that a
+ * session computes from the same inputs. rt/log/README.md has a line for each. Logs contain it, so
+ * that a replay which differs can state the reason.
  */
 #define TACT_RESULTS_VERSION 23
 
@@ -22,8 +22,9 @@ TACT_BEGIN_DECLS
 /** Facts of the machine, its libraries and this build, for a log. */
 struct tact_facts {
     char build[160];   /**< version and compiler */
-    char build_id[64]; /**< of the library or program that tact is in, hexadecimal; or "unknown" */
-    char machine[72];  /**< architecture, "x86_64": results are the same bits within one */
+    char build_id[64]; /**< of the library or program that contains tact, hexadecimal; or "unknown"
+                        */
+    char machine[72];  /**< architecture, "x86_64": results are the same bit for bit within one */
     char cpu[96];      /**< model name; results do not depend on it */
     char libc[48];     /**< version of the C library */
     char sleef[256];  /**< file that the elementary functions come from, links resolved: the version
@@ -33,15 +34,15 @@ struct tact_facts {
     char kernel[160]; /**< release and version of the kernel */
 };
 
-/** Not real-time safe. */
+/** Collects the facts. Not real-time safe. */
 TACT_API void tact_facts_gather(struct tact_facts *facts);
 
-/** TACT_RESULTS_VERSION of the library that runs, which may be another than that of the header.
+/** TACT_RESULTS_VERSION of the loaded library, which may differ from that of the header.
  * Real-time safe. */
 TACT_API int tact_results_version(void);
 
-/** Results version that a log was made by: 1 where it states none, which logs did not at first; 0
- *  where what it states is no positive integer. Not real-time safe. */
+/** Results version of the library that wrote a log: 1 where the log states none, as the first logs;
+ * 0 where it is not a positive integer. Not real-time safe. */
 TACT_API int tact_log_results_version(const struct tact_log *log);
 
 TACT_END_DECLS

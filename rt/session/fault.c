@@ -1,4 +1,4 @@
-/* What is wrong with the state of a session, by name. Real-time safe: no formatting. */
+/* Names the fault of a session. Real-time safe: no formatting. */
 #include <errno.h>
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /*
- * The record of a tick: what it holds, and its way to and from the session.
+ * The record of a tick: its fields, and the conversion to and from the session.
  *
- * A record holds what came in (devices, moments and their age) and what followed (state at the end
+ * A record contains the inputs (devices, moments and their age) and the results (state at the end
  * of the tick, warm start, wrenches, outputs), so that a replay can start from any record and
  * compare every later one.
  */
@@ -10,7 +10,7 @@
 #include <string.h>
 #include "rt/session/session_internal.h"
 
-/* Adds a field called prefix_name_suffix; *at gets its offset. */
+/* Adds a field prefix_name_suffix; *at is set to its offset. */
 static int add(struct tact_session *s, uint32_t *at, enum tact_field_kind kind, const char *name,
                const char *suffix, const char *unit, int count)
 {
@@ -21,7 +21,7 @@ static int add(struct tact_session *s, uint32_t *at, enum tact_field_kind kind, 
     return offset < 0 ? (int)offset : 0;
 }
 
-/* The field of the replayed log that stands where the next one is added, or NULL. */
+/* The field of the replayed log at the position of the next one, or NULL. */
 static const struct tact_field *logged_field(const struct tact_session *s,
                                              const struct tact_log *log)
 {
@@ -41,7 +41,7 @@ static int device_fields(struct tact_session *s)
     return rc;
 }
 
-/* Where measured joints were seen last: their rates go by it. */
+/* Last positions of measured joints, from which their rates are computed. */
 static int sensor_fields(struct tact_session *s)
 {
     int rc = 0;
@@ -73,7 +73,7 @@ static int constraint_fields(struct tact_session *s)
     return rc;
 }
 
-/* The targets of a program's controller are inputs. */
+/* Targets set by a program's controller are inputs. */
 static enum tact_field_kind target_kind(struct tact_session *s, const struct tact_log *log)
 {
     const struct tact_field *logged = logged_field(s, log);
@@ -139,7 +139,7 @@ static int all_fields(struct tact_session *s, const struct tact_log *log, struct
     rc = rc ? rc
             : add(s, &s->timing_field, TACT_FIELD_TIMING, "timing", "",
                   "wake latency ns, compute of the tick before ns, skipped, lost", 4);
-    /* Without lists, contacts came before the joints, and nothing was counted. */
+    /* Without lists, contacts came before the joints, and there were no counts. */
     if (rc || (log && !tact_log_element(log))) {
         return rc;
     }

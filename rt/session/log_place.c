@@ -1,4 +1,4 @@
-/* Where the log of a session goes: nowhere that something is read from. */
+/* The log of a session must not replace a file that is an input. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -6,11 +6,11 @@
 #include "rt/session/session_internal.h"
 
 struct place {
-    const char *directory; /* of the scene */
+    const char *directory; /* directory of the scene */
     struct stat log;
 };
 
-/* Where a file is that a scene in that folder names. */
+/* Path of a file that a scene in that directory names. */
 static bool find(const char *directory, const char *file, char *path, size_t size)
 {
     bool beside = directory && *directory && file && file[0] != '/';

@@ -1,4 +1,4 @@
-/* Devices of the scene, and what they drive and feel. */
+/* Devices of the scene, and the joints and outputs that they are connected to. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 #include "contact/elementary.h"
 #include "rt/session/session_internal.h"
 
-/* A key of a device, for the message. */
+/* Sets the error's key to that of a device. */
 static void at_device(const struct tact_session *s, uint32_t index, const char *key,
                       struct tact_error *err)
 {
@@ -46,7 +46,7 @@ static const struct tact_device_type *find_type(const struct tact_session *s, ui
     return type;
 }
 
-/* Names the device's type where it is wrong itself. */
+/* Adds the key of the device's type where the type is invalid. */
 static int checked(const struct tact_session *s, uint32_t index, struct tact_device *device,
                    struct tact_error *err)
 {
@@ -92,7 +92,7 @@ int tact_session_open_device(const struct tact_session *s, uint32_t index, struc
     }
     if (rc && err && !err->line && (!err->file[0] || !strcmp(err->file, s->scene->path))) {
         at_device(s, index, "",
-                  err); /* a setting that is missing stands nowhere: the device does */
+                  err); /* a missing setting has no place in the file: the device has */
     }
     return rc ? rc : checked(s, index, out, err);
 }
@@ -130,7 +130,7 @@ int tact_session_open_devices(struct tact_session *s, const struct tact_device_i
     return 0;
 }
 
-/* Finds "device.channel"; the key of the scene is named in the error. */
+/* Finds "device.channel"; an error names the key of the scene. */
 static int find_channel(struct tact_session *s, const char *path, int output, const char *key,
                         int *device, int *channel, struct tact_error *err)
 {
@@ -215,7 +215,7 @@ static int sensor_of(const struct tact_session *s, int hand, int link)
     return -1;
 }
 
-/* Finds the link or body that an output comes from. */
+/* Finds the link or body that an output is computed from. */
 static int find_owner(struct tact_session *s, const char *path, const char *key,
                       struct tact_owner *owner, struct tact_error *err)
 {
@@ -244,7 +244,7 @@ static int map_output(struct tact_session *s, uint32_t i, struct tact_safety_cha
                 : !strcmp(def->what, "moment") ? OUTPUT_MOMENT
                                                : OUTPUT_TORQUE;
     out->along = def->along;
-    /* A haptic joint feels the reaction of its coupling; a robot's gets the torque itself. */
+    /* A haptic joint is given the reaction of its coupling; a robot's joint the torque itself. */
     out->gain = strcmp(def->what, "reaction") ? def->scale : -def->scale;
     out->sensor =
         out->owner.kind == TACT_OWNER_HAND ? sensor_of(s, out->owner.index, out->owner.link) : -1;

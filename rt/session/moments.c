@@ -1,4 +1,4 @@
-/* Where a tick's moments come from: the source's newest frame, or the host where that is late. */
+/* Moments of a tick: the newest result of the source, or from the host where that is late. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -6,14 +6,16 @@
 #include "rt/clock.h"
 #include "rt/session/session_internal.h"
 
-#define REMEMBERED 20 /* ticks that an overlap is carried after it ended */
-#define HISTORY 32    /* slots of poses more than max_age: results of large pairs may be older */
+#define REMEMBERED 20 /* ticks for which an overlap is advanced after it ended */
+#define HISTORY                                                                                    \
+    32 /* slots of poses in addition to max_age: results of large pairs may be older               \
+        */
 #define SOURCE_PAIRS                                                                               \
     20000 /* of which a source takes 2 kB each, near or not: 1,000 bodies took 6 s to set up */
 #define UNMEASURED                                                                                 \
-    20 /* ticks in a row that a pair may be carried without a measurement: then fault */
+    20 /* ticks in a row that a pair may be advanced without a measurement; then a fault */
 #define FIRST_FRAME_NS                                                                             \
-    2000000000 /* longest wait for a source's first frame, before the loop starts */
+    2000000000 /* longest wait for the first result of a source, before the loop starts */
 
 static int describe_scene(struct tact_session *s, struct tact_source_scene *scene)
 {
@@ -156,9 +158,9 @@ static void measure(struct tact_session *s, int pair, struct tact_moments *m)
     }
 }
 
-/* Where the pair cannot be measured, its last overlap takes the place of a result, moved along with
- * the two shapes. Its status stays negative and its age counts the ticks in a row, so that a replay
- * takes it from the log. */
+/* A pair that cannot be measured is given its last overlap, advanced with the two shapes. Its
+ * status stays negative and its age counts the ticks in a row, so that a replay reads it from the
+ * log. */
 static void carry_unmeasured(struct tact_session *s, int pair, struct tact_moments *m)
 {
     struct session_live *live = tact_session_live(s, pair);
@@ -170,7 +172,7 @@ static void carry_unmeasured(struct tact_session *s, int pair, struct tact_momen
     }
 }
 
-/* What a pair that cannot be measured in the ticks to come is carried from. */
+/* Stores the overlap from which a pair is advanced if it cannot be measured in later ticks. */
 static void remember(struct tact_session *s, int pair, const struct tact_moments *m)
 {
     struct session_live *live = tact_session_live(s, pair);
@@ -183,7 +185,7 @@ static void remember(struct tact_session *s, int pair, const struct tact_moments
     }
 }
 
-/* Counts a pair that could not be measured, and after too many ticks in a row ends in the fault. */
+/* Counts a pair that could not be measured, and raises a fault after too many ticks in a row. */
 static void count_unmeasured(struct tact_session *s, int pair, uint64_t tick)
 {
     struct session_pair *p = tact_session_pair(s, pair);
@@ -207,16 +209,16 @@ static void count_unmeasured(struct tact_session *s, int pair, uint64_t tick)
     }
 }
 
-/* What a tick can take from the source. */
+/* The newest result of the source. */
 struct newest {
-    uint64_t age; /* of the result [ticks], UINT64_MAX where there is none */
+    uint64_t age; /* age of the result [ticks], UINT64_MAX where there is none */
     struct tact_source_result result;
 };
 
 static struct newest look(struct tact_session *s, uint64_t tick)
 {
     struct newest n = {.age = UINT64_MAX};
-    /* Nothing moves in a tick that is skipped: the age counts those that were not. */
+    /* Nothing moves in a skipped tick: the age counts the others. */
     if (s->source_open && !s->source.ops->latest(s->source.self, &n.result) &&
         tick >= n.result.tick && tick - n.result.tick < s->history_slots) {
         n.age = s->frames - s->history_frame[n.result.tick % s->history_slots] + 1;
@@ -224,8 +226,8 @@ static struct newest look(struct tact_session *s, uint64_t tick)
     return n;
 }
 
-/* An old result to now. Where it is none, the last overlap before it: two bodies that were apart
- * for a moment may touch again. */
+/* Advances an old result to the present. Where it is empty, advances the last overlap before it:
+ * two bodies that were separated for a moment may touch again. */
 static void carry(struct tact_session *s, int pair, const struct newest *n, struct tact_moments *m)
 {
     struct session_live *live = tact_session_live(s, pair);
@@ -241,10 +243,10 @@ static void carry(struct tact_session *s, int pair, const struct newest *n, stru
     if (seen->frame && frame - seen->frame <= REMEMBERED) {
         tact_world_carry(s->world, pair, &seen->a, &seen->b, &seen->moments, m);
     }
-    live->got = !(m->volume <= 0.0); /* what is not a number is a fault: see fault.c */
+    live->got = !(m->volume <= 0.0); /* NaN is a fault: see fault.c */
 }
 
-/* A result of the source, carried to now; 0 where it cannot be used. */
+/* Uses a result of the source, advanced to the present; 0 where it cannot be used. */
 static int use_result(struct tact_session *s, int pair, const struct newest *n,
                       struct tact_moments *m)
 {
@@ -270,7 +272,7 @@ static int use_result(struct tact_session *s, int pair, const struct newest *n,
     return 1;
 }
 
-/* A replay takes what the source gave from the log, and measures anew what the host measured. */
+/* A replay reads the moments of the source from the log, and recomputes those of the host. */
 static void replay_pair(struct tact_session *s, int pair, struct tact_moments *m)
 {
     const double *v = tact_session_logged(s, pair, s->fed);

@@ -1,4 +1,4 @@
-/* What the indices of a session's world are called, and back. */
+/* Names of the indices of a session's world, and the reverse. */
 #include <errno.h>
 #include <string.h>
 #include "rt/session/session_internal.h"

@@ -1,4 +1,4 @@
-/* A replay's outputs onto a real device. */
+/* Playback of a replay's outputs on a real device. */
 #include "rt/session/onto_internal.h"
 
 #include <errno.h>
@@ -27,7 +27,7 @@ static int find_device(const struct tact_scene *scene, const char *name, size_t 
     return at;
 }
 
-/* Opens a device of the scene that is given here. */
+/* Opens a device of the given scene. */
 static int open_device(const struct tact_session *s, const struct tact_replay_options *o, int index,
                        struct session_onto *onto, struct tact_error *err)
 {
@@ -49,7 +49,8 @@ static int open_device(const struct tact_session *s, const struct tact_replay_op
     return rc;
 }
 
-/* The switch that someone here holds: a log's deadman is of the past. */
+/* Opens the device of the deadman, which an operator here must hold: that of the log is in the
+ * past. */
 static int open_deadman(const struct tact_session *s, const struct tact_replay_options *o,
                         int written, struct session_onto *onto, struct tact_error *err)
 {
@@ -81,7 +82,7 @@ static int open_deadman(const struct tact_session *s, const struct tact_replay_o
     return 0;
 }
 
-/* What the given scene lets go to a channel: the strictest of its outputs there. */
+/* Limits that the given scene sets for a channel: the strictest of its outputs there. */
 static int limits_of(const struct tact_scene *scene, const char *device, const char *channel,
                      struct tact_safety_channel *limits)
 {
@@ -105,7 +106,8 @@ static int limits_of(const struct tact_scene *scene, const char *device, const c
     return found;
 }
 
-/* A chain of the given scene's limits, disarmed: it ramps in wherever the replay begins. */
+/* A safety chain with the given scene's limits, disarmed: it ramps up wherever the replay begins.
+ */
 static int make_chain(const struct tact_session *s, const struct tact_replay_options *o,
                       struct session_onto *onto, struct tact_error *err)
 {
@@ -180,7 +182,7 @@ int tact_session_onto_open(struct tact_session *s, const struct tact_replay_opti
     return rc;
 }
 
-/* As in a session: held on a device that is there and whose values are fresh. */
+/* As in a session: held on a device that is present and whose values are recent. */
 static int deadman_held(const struct session_onto *onto)
 {
     const struct tact_device_input *in = &onto->opened[onto->deadman_device].input;

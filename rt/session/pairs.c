@@ -1,16 +1,17 @@
 /*
- * What a session knows of pairs of shapes for good, from when they first come near, and their
- * names. As pairs cannot be forgotten, the room is that of several times as many as may be near at
- * a time; what comes later is simulated and recorded as all others, but not counted by itself.
+ * Permanent information about pairs of shapes, from when they first come near, and their names. As
+ * it is never dropped, the capacity is several times the largest number of near pairs; later pairs
+ * are simulated and recorded as all others, but not counted individually.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "rt/session/session_internal.h"
 
-#define KEPT 4 /* times as many as may be near at a time: no less than a source measures */
+#define KEPT                                                                                       \
+    4 /* capacity over the largest number of near pairs: at least as many as a source measures */
 
-/* Name of what a shape belongs to: body, "hand.link", or the fixed body it came from. */
+/* Name of the owner of a shape: body, "hand.link", or the fixed body. */
 const char *tact_session_owner_name(const struct tact_session *s, int shape)
 {
     struct tact_owner owner = tact_world_owner(s->world, shape);
@@ -30,7 +31,7 @@ const char *tact_session_owner_name(const struct tact_session *s, int shape)
     return "";
 }
 
-/* Shapes of one owner follow each other. */
+/* Shapes of one owner are consecutive. */
 static int name_owners(struct tact_session *s)
 {
     int shapes = tact_world_shape_count(s->world);

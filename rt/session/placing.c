@@ -1,21 +1,22 @@
 /*
- * Which pairs a source measures and which the host: the cheap ones the host, in the tick, as long
- * as they take less than moments.host_time together.
+ * Assignment of pairs to the moment source or the host: the cheap ones to the host, in the tick, as
+ * long as their total cost is below moments.host_time.
  *
- * In real time a pair costs what it took on the host, or what the source says that it would. On a
- * free-wheeling clock it costs what its triangles promise, so that a run can be repeated.
+ * In real time the cost of a pair is its measured time on the host, or the estimate of the source.
+ * On a free-wheeling clock it is estimated from its triangles, so that a run can be repeated.
  */
 #include "rt/session/session_internal.h"
 
-#define KEPT 0.7         /* share of host_time up to which a pair may come back to the host */
-#define HOST_NS 3000     /* guess: two meshes ... */
-#define TRIANGLE_NS 2    /* ... and each triangle of theirs */
-#define CLOSED_NS 1000   /* guess: closed forms */
-#define CONVEX_NS 5000   /* guess: a ball or capsule with a mesh, solids of few facets */
-#define RATE 0.05        /* of the mean of a cost, at a time; where it */
-#define RISE 0.2         /* gets dearer: a body that lands on another must soon leave the host */
-#define LARGE_AGE 20     /* ticks: of pairs for which the host has no time */
-#define OUTLIER_NS 20000 /* added to twice the cost: what is longer was interrupted */
+#define KEPT 0.7       /* fraction of host_time up to which a pair may return to the host */
+#define HOST_NS 3000   /* estimate: two meshes ... */
+#define TRIANGLE_NS 2  /* ... and each of their triangles */
+#define CLOSED_NS 1000 /* estimate: closed forms */
+#define CONVEX_NS 5000 /* estimate: a ball or capsule with a mesh, solids with few facets */
+#define RATE 0.05      /* weight of a new value in the mean of a cost */
+#define RISE                                                                                       \
+    0.2 /* the same for a higher cost: a body that lands on another must soon leave the host */
+#define LARGE_AGE 20     /* ticks: largest age for pairs for which the host has no time */
+#define OUTLIER_NS 20000 /* added to twice the cost: a longer measurement was interrupted */
 
 static double guess(const struct tact_shape *a, const struct tact_shape *b)
 {
@@ -31,7 +32,7 @@ static double guess(const struct tact_shape *a, const struct tact_shape *b)
     return CLOSED_NS;
 }
 
-/* Its place among the source's pairs. */
+/* Its index among the source's pairs. */
 static int find_pair(const struct tact_session *s, uint32_t a, uint32_t b)
 {
     int low = 0, high = s->source_pair_count;
@@ -62,7 +63,7 @@ void tact_session_place(struct tact_session *s, int insists)
     int count;
     (void)tact_world_near(s->world, &count);
     for (int i = 0; i < count; i++) {
-        tact_session_replace(s); /* at most one pair each */
+        tact_session_replace(s); /* at most one pair at a time */
     }
 }
 
@@ -84,7 +85,8 @@ void tact_session_cost_source(struct session_pair *p, int32_t ns)
     if (ns <= 0) {
         return;
     }
-    /* A pair that comes from the host tells how far off what the source says is. */
+    /* For a pair that comes from the host, the ratio of the measured cost to the source's estimate
+     * is known. */
     if (p->measured_ns > 0.0) {
         double scale = p->measured_ns / (double)ns;
         p->scale = scale < 0.1 ? 0.1 : scale > 10.0 ? 10.0 : scale;

@@ -1,11 +1,11 @@
-/* Pressure maps of a session: those of its log, and those that an observer asks for. */
+/* Pressure maps of a session: those of its log, and those requested by an observer. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "rt/session/session_internal.h"
 
-#define RING 32 /* maps: the recorder's thread empties it every few milliseconds */
+#define RING 32 /* capacity, in maps: the recorder's thread empties it every few milliseconds */
 
 int tact_session_open_pressure(struct tact_session *s, struct tact_recorder_options *options)
 {
@@ -17,7 +17,8 @@ int tact_session_open_pressure(struct tact_session *s, struct tact_recorder_opti
     if (!s->pressure) {
         return -ENOMEM;
     }
-    memset(s->pressure, 0, sizeof *s->pressure); /* no page of it is new to the tick */
+    memset(s->pressure, 0,
+           sizeof *s->pressure); /* touches all pages, so that none is mapped in a tick */
     s->pressure_every = (uint64_t)fmax(1.0, round(1.0 / (rate * s->period)));
     options->ring_pressures = RING;
     return 0;

@@ -1,4 +1,4 @@
-/* What a log holds beside its records: the scene, its meshes, the devices, and what it shows. */
+/* Contents of a log besides its records: the scene, its meshes, the devices, and the topics. */
 #include <ctype.h>
 #include <errno.h>
 #include <jansson.h>
@@ -31,7 +31,7 @@ static json_t *channels_json(const struct tact_device_channel *channels, int cou
     return list;
 }
 
-/* The devices' descriptions, so that a replay needs none of them. Freed with free(). */
+/* The devices' descriptions, so that a replay needs no device. Freed with free(). */
 static char *devices_json(const struct tact_session *s)
 {
     json_t *list = json_array();
@@ -81,7 +81,8 @@ static size_t attach_calibration(const struct tact_scene_device *device,
     return used;
 }
 
-/* Scene, devices, and every other file once; there is room for one a device and one a shape. */
+/* Scene, devices, and every other file once; there is capacity for one for each device and each
+ * shape. */
 static size_t attach(const struct tact_session *s, const char *devices,
                      struct tact_log_attachment *out)
 {
@@ -106,7 +107,7 @@ static size_t attach(const struct tact_session *s, const char *devices,
     return used;
 }
 
-/* Room for what a session shows, and for what the caller of the session adds. */
+/* Arrays for the topics of a session, and those added by its caller. */
 struct lists {
     struct tact_recorder_content content;
     struct tact_log_attachment *attachments;
@@ -123,7 +124,7 @@ struct lists {
 
 static const struct tact_recorder_content nothing;
 
-/* With the caller's in front, whose offsets count as well. */
+/* With the caller's first, whose offsets are also from the start. */
 #define START(list, count)                                                                         \
     do {                                                                                           \
         if (also->count > 0) {                                                                     \
@@ -242,8 +243,8 @@ static void list_hand(const struct tact_session *s, uint32_t index, struct lists
     }
 }
 
-/* Names of topics are as those of fields: unique, and made of what a topic may have in it. at:
- * offset of the pair's fields. */
+/* Names of topics are unique, as those of fields, and only contain characters that are allowed in a
+ * topic. at: offset of the pair's fields. */
 static int list_contact(struct tact_session *s, int pair, uint32_t at, struct tact_layout *topics,
                         struct lists *l)
 {
@@ -263,7 +264,7 @@ static int list_contact(struct tact_session *s, int pair, uint32_t at, struct ta
     return 0;
 }
 
-/* Those of a replay have fields of their own in the record, others an element of its list. */
+/* In a replay contacts have fields of their own in the record, otherwise an element of its list. */
 static int list_contacts(struct tact_session *s, struct lists *l)
 {
     struct tact_layout topics = {0};
@@ -312,7 +313,7 @@ static void add_facts(struct lists *l, const struct tact_log_fact *facts, size_t
     l->content.fact_count += count;
 }
 
-/* What a session shows: all but attachments and facts. */
+/* All content except attachments and facts. */
 static int list_content(struct tact_session *s, struct lists *l)
 {
     l->content.layout = &s->layout;

@@ -12,10 +12,10 @@
 #include "rt/session/session_internal.h"
 #include "rt/session/view.h"
 
-#define SOURCE_WAIT_NS 1000000000 /* longest wait for a frame */
+#define SOURCE_WAIT_NS 1000000000 /* longest wait for a result of the source */
 
-/* Facts that bits depend on, where the log was made on something else. The results version is the
-   first: where that differs, so may values on the same machine. */
+/* Compares the facts on which bits depend with those of the log. The results version is the first:
+ * if it differs, values may differ on the same machine too. */
 static void compare_facts(struct tact_log *log, const char *path, struct tact_messages messages,
                           struct tact_replay_report *report)
 {
@@ -46,7 +46,7 @@ static void compare_facts(struct tact_log *log, const char *path, struct tact_me
     }
 }
 
-/* A contact that the log has nowhere: it differs by all that it is. */
+/* Reports contacts that the log does not contain as differing values. */
 static void compare_strays(struct tact_session *s, const struct tact_record *logged,
                            struct tact_replay_report *report)
 {
@@ -87,7 +87,7 @@ static void compare(struct tact_session *s, const struct tact_record *logged,
     compare_strays(s, logged, report);
 }
 
-/* The state that a record ends with, and the moments of the tick after it on their way. */
+/* Restores the state at the end of a record, and starts the moments of the next tick. */
 static void restart(struct tact_session *s, const struct tact_record *record, uint64_t tick)
 {
     tact_session_restore(s, record);
@@ -117,7 +117,7 @@ uint64_t tact_replay_tick(double value, int in_seconds, double period)
     return (uint64_t)(in_seconds ? ceil(value / period - 1e-6) : value);
 }
 
-/* Waits for a tick's time: the first one replayed is due at once. */
+/* Waits until a tick is due; the first one replayed is due at once. */
 static void pace(const struct tact_session *s, const struct tact_replay_options *o, uint64_t tick,
                  int64_t *start_ns)
 {
@@ -131,19 +131,19 @@ static void pace(const struct tact_session *s, const struct tact_replay_options 
     tact_clock_sleep_until(*start_ns + at);
 }
 
-/* Where a replay is in its log. */
+/* Position of a replay in its log. */
 struct replay_place {
     struct tact_view *view;
     struct tact_log *log;
     const struct tact_replay_options *options;
-    uint64_t from, to; /* ticks, to: the one after the last */
+    uint64_t from, to; /* ticks; to: the one after the last */
     uint64_t expected; /* tick that follows the last record */
-    uint64_t chosen;   /* tick that a turn went to, which has had its turn */
+    uint64_t chosen;   /* tick chosen by turn(), for which it is not called again */
     int64_t start_ns;  /* of tick 0, at the pace of the recording; 0: unknown */
     struct tact_record *now, *before;
 };
 
-/* Has the options' turn() choose the next tick. 0; 1: a record before the one it chose is read
+/* Lets the options' turn() choose the next tick. 0; 1: a record before the chosen tick is read
  * next; -ECANCELED where the replay ends. */
 static int take_turn(struct replay_place *p, uint64_t next)
 {
@@ -158,7 +158,7 @@ static int take_turn(struct replay_place *p, uint64_t next)
     if (chosen == next || chosen < state->first_tick || chosen >= p->to) {
         return 0;
     }
-    /* Ticks that the log lacks put a record before the place of its tick. */
+    /* Ticks that the log lacks shift records before the index of their tick. */
     uint64_t back = state->missing + 1, index = chosen - state->first_tick;
     p->from = p->chosen = chosen;
     p->expected = UINT64_MAX;
@@ -166,7 +166,7 @@ static int take_turn(struct replay_place *p, uint64_t next)
     return rc ? rc : 1;
 }
 
-/* The record of the next tick: 1; 0 where none is left, and none of those before is wanted. */
+/* Reads the record of the next tick: 1; 0 where none is left and no earlier one is chosen. */
 static int next_record(struct replay_place *p)
 {
     int rc;
@@ -194,7 +194,7 @@ static int replay_record(struct replay_place *p, struct session_onto *onto,
         return 0;
     }
     if (now->tick != p->expected) {
-        /* What led to this record may be lost: it can only be started from. */
+        /* The input of this record may be lost: it can only serve as a start. */
         restart(s, now, now->tick + 1);
         report->resyncs++;
         return 0;
@@ -247,7 +247,7 @@ static int replay_ticks(struct tact_view *view, struct tact_log *log,
     return rc == -ECANCELED || rc > 0 ? 0 : rc;
 }
 
-/* Moments that are not the log's. */
+/* Opens another source of moments than the log. */
 static int open_moments(struct tact_view *view, const struct tact_replay_options *o,
                         struct tact_error *err)
 {
@@ -257,7 +257,7 @@ static int open_moments(struct tact_view *view, const struct tact_replay_options
     if (o->moments != TACT_REPLAY_SOURCE) {
         return 0;
     }
-    char *kind = strdup("opencl"); /* insisted on: no falling back to the host */
+    char *kind = strdup("opencl"); /* required: no fallback to the host */
     if (!kind) {
         return -ENOMEM;
     }
@@ -273,7 +273,7 @@ struct tact_replay_options tact_replay_options_default(void)
     return (struct tact_replay_options){.moments = TACT_REPLAY_LOGGED};
 }
 
-/* Whether there is anything to replay: else every value of nothing would be the same. */
+/* Checks that there is a tick to replay: otherwise a replay of nothing would count as equal. */
 static int check_range(const struct tact_log_state *state, const struct tact_replay_options *o,
                        double period, struct tact_error *err)
 {

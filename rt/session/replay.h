@@ -1,9 +1,9 @@
 /**
- * Replay: the session of a log run again by the same tick, from the log alone.
+ * Replay: runs the session of a log again with the same tick, from the log alone.
  *
- * Inputs (devices, and moments that a source gave) come from the log; everything else is computed
- * anew and compared with what the log holds, bit by bit. Moments that the host computed are
- * computed again. No device and no OpenCL is needed.
+ * Inputs (devices, and moments of a source) are read from the log; everything else is recomputed
+ * and compared with the log, bit for bit. Moments that the host computed are recomputed. Neither a
+ * device nor OpenCL is needed.
  */
 #ifndef TACT_RT_SESSION_REPLAY_H
 #define TACT_RT_SESSION_REPLAY_H
@@ -18,101 +18,105 @@
 
 TACT_BEGIN_DECLS
 
-/** Where the moments of a replay come from. */
+/** Source of the moments of a replay. */
 enum tact_replay_moments {
-    TACT_REPLAY_LOGGED, /**< those that a source gave: from the log */
-    TACT_REPLAY_HOST,   /**< all measured anew on the host */
-    TACT_REPLAY_SOURCE, /**< all from another source, waited for at every tick */
+    TACT_REPLAY_LOGGED, /**< those of a source: from the log */
+    TACT_REPLAY_HOST,   /**< all recomputed on the host */
+    TACT_REPLAY_SOURCE, /**< all from another source, waited for in every tick */
 };
 
 struct tact_log;
 struct tact_view;
 
-/** What is replayed, and how. */
+/** Options of a replay. */
 struct tact_replay_options {
-    double from;    /**< first tick; the state before it is taken from the log [ticks] */
-    double to;      /**< the tick after the last one; 0: the end of the log [ticks] */
-    int in_seconds; /**< bit 0: from, bit 1: to is a time [s], not a tick */
-    int moments;    /**< enum tact_replay_moments */
+    double from;                /**< first tick; the state before it is read from the log [ticks] */
+    double to;                  /**< the tick after the last one; 0: the end of the log [ticks] */
+    int in_seconds;             /**< bit 0: from, bit 1: to is a time [s], not a tick */
+    int moments;                /**< enum tact_replay_moments */
     tact_source_factory source; /**< for TACT_REPLAY_SOURCE */
     void *source_user;          /**< handed to source */
-    int each; /**< 1: every tick begins in the state that the log has, and shows what it alone does
-               */
-    int realtime; /**< 1: a tick at its time after the first one, on a thread of normal priority */
-    /** Device that is opened and given what the log sent to the one of that name; implies realtime.
-     *  NULL: none. It is opened as `scene` says, by which a chain is set up that starts disarmed:
-     *  the limits, rates and filters of its outputs to that device, and its deadman, which is read
-     *  live from that scene's device. What the log has of these is not used. */
+    int each; /**< 1: every tick starts from the state in the log, and shows the differences of that
+                 tick alone */
+    int realtime; /**< 1: each tick is due at its recorded time after the first, on a thread of
+                     normal priority */
+    /** Name of a device to which the log's outputs to the device of that name are written; implies
+     * realtime. NULL: none. It is opened as `scene` states, which also determines a safety chain
+     * that starts disarmed: the limits, rates and filters of its outputs to that device, and its
+     * deadman, which is read from the device of that scene. Those of the log are not used. */
     const char *onto;
-    const struct tact_scene *scene;              /**< for onto, else NULL; with a deadman */
-    const struct tact_device_type *const *types; /**< device types, for onto */
+    const struct tact_scene *scene; /**< for playback_device, else NULL; with a deadman */
+    const struct tact_device_type *const *types; /**< device types, for playback_device */
     size_t type_count;                           /**< number of device types */
-    struct tact_stop *stop;                      /**< or NULL; looked at before every tick */
+    struct tact_stop *stop;                      /**< or NULL; checked before every tick */
     const char *local;             /**< local solver, "cone" or "bouchard"; NULL: the scene's */
-    struct tact_messages messages; /**< where messages go */
-    /** Called with every tick that was replayed; may be NULL. */
+    struct tact_messages messages; /**< callback for messages */
+    /** Called after every replayed tick; may be NULL. */
     void (*compared)(void *user, const struct tact_layout *layout, const struct tact_record *logged,
                      const struct tact_record *replayed);
-    /** Called before every tick, and once there is none left, or NULL. *next is the tick that is
-     * replayed next, after the last one where none is left. It may wait, and may set another tick
-     * of the log: that one begins in the state that the log has before it. Returns 0; 1: the
-     * replay ends here. */
+    /** Called before every tick, and after the last one; may be NULL. *next is the tick to be
+     * replayed, or the one after the last. The function may wait, and may choose another tick of
+     * the log, which then starts from the state in the log before it. Returns 0; 1 ends the replay.
+     */
     int (*turn)(void *user, struct tact_view *view, const struct tact_log *log, uint64_t *next);
-    /** Called with the session once the last tick was replayed; may be NULL. */
+    /** Called with the session after the last tick; may be NULL. */
     void (*ended)(void *user, struct tact_session *session);
-    void *user; /**< handed to compared, turn and ended */
+    void *user; /**< passed to compared, turn and ended */
 };
 
-/** What came of a replay. */
+/** Result of a replay. */
 struct tact_replay_report {
     uint64_t ticks;                    /**< replayed */
     uint64_t values;                   /**< compared */
-    uint64_t differing;                /**< of those, not equal to the last bit */
-    uint64_t first_tick;               /**< where the first difference is */
-    char first_field[TACT_FIELD_NAME]; /**< and in which field, */
-    uint32_t first_element;            /**< at which element */
-    double logged;                     /**< what the log has there */
-    double replayed;                   /**< and what came out */
-    uint64_t resyncs;    /**< gaps in the log, after which the state was taken from it */
-    int complete;        /**< 1: the log is whole */
+    uint64_t differing;                /**< of these, not equal bit for bit */
+    uint64_t first_tick;               /**< tick of the first difference */
+    char first_field[TACT_FIELD_NAME]; /**< its field */
+    uint32_t first_element;            /**< its element */
+    double logged;                     /**< value in the log */
+    double replayed;                   /**< value in the replay */
+    uint64_t resyncs;    /**< gaps in the log, after which the state was read from it */
+    int complete;        /**< 1: the log is undamaged */
     uint64_t bytes_lost; /**< damaged bytes of the log that were not used */
-    char damage[256];    /**< what is wrong with the log; "" where it is whole */
-    int results_version; /**< that made the log, see tact_log_results_version() */
+    char damage[256];    /**< description of the damage; "" where there is none */
+    int results_version; /**< of the log's writer, see tact_log_results_version() */
     char mismatch[512];  /**< facts of the machine or build that differ from the log's, the results
-                              version first; "" where none */
-    struct tact_histogram compute; /**< of the replayed ticks [ns] */
+                            version first; "" where none do */
+    struct tact_histogram compute; /**< compute times of the replayed ticks [ns] */
     int64_t took_ns;               /**< from opening the log to the last comparison */
-    int64_t session_ns;  /**< what those ticks took to compute when they were recorded, summed up */
-    uint64_t onto_ticks; /**< in which the device was written */
-    uint64_t onto_armed; /**< of those, with its deadman held; in all others it got zero */
-    uint64_t onto_limited; /**< values that its limits or rates have changed */
-    int onto_fault;        /**< 1: the log had a value that is not finite: zero from there on */
+    int64_t session_ns;            /**< sum of the recorded compute times of those ticks [ns] */
+    uint64_t onto_ticks;           /**< ticks in which the device was written */
+    uint64_t onto_armed;   /**< of these, with its deadman held; in all others zero was written */
+    uint64_t onto_limited; /**< values changed by its limits or rates */
+    int onto_fault;        /**< 1: a value in the log was not finite: zero from then on */
 };
 
-/** The tick that a range begins or ends with: the value itself, or the first tick that is not
- *  before a time [s]. period [s]. Real-time safe. */
+/** The first or last tick of a range: the value itself, or the first tick not before a time [s].
+ * period [s]. Real-time safe. */
 TACT_API uint64_t tact_replay_tick(double value, int in_seconds, double period);
 
 /**
- * Replays a log up to its end, or up to where it is damaged.
+ * Replays a log up to its end, or up to damage.
  * @retval 0  replayed; see report->differing and report->complete
- * @retval -EINVAL  not a log of tact, or its scene does not give the layout it was recorded with
- * @retval -errno of reading the file. *err tells. Not real-time safe.
+ * @retval -EINVAL  not a log of tact, or its scene does not result in the layout that it was
+ * recorded with
+ * @retval -errno of reading the file. *err states the reason.
+ * Not real-time safe.
  */
 TACT_API int tact_replay_run(const char *path, struct tact_messages messages,
                              struct tact_replay_report *report, struct tact_error *err);
 
-/** The whole log, as it was: what tact_replay_run() does. Real-time safe. */
+/** Defaults: the whole log, as recorded, as in tact_replay_run(). Real-time safe. */
 TACT_API struct tact_replay_options tact_replay_options_default(void);
 
-/** Replays a part of a log, or all of it with other moments or another solver: the inputs of the
- *  devices come from the log, the state goes its own way from the first tick on, or, with `each`,
- *  for a tick at a time.
- *  @retval -EINVAL  onto without a scene, or with one that has no deadman or no limit for what the
- *                   log has; or no tick of the log is between from and to
- *  @retval -ENODATA  the log lacks the state before each of those ticks
- *  @retval -ENODEV, or another errno of the source; others as tact_replay_run(). Not real-time
- * safe.
+/**
+ * Replays a part of a log, or all of it with other moments or another solver. The inputs of the
+ * devices are read from the log; the state evolves freely from the first tick on or, with `each`,
+ * for one tick at a time.
+ * @retval -EINVAL  a playback_device without a scene, or with one that has no deadman or no limit
+ * for an output of the log; or no tick of the log is in the range
+ * @retval -ENODATA  the log lacks the state before each tick of the range
+ * @retval -ENODEV, or another errno of the source; others as tact_replay_run().
+ * Not real-time safe.
  */
 TACT_API int tact_replay_run_with(const char *path, const struct tact_replay_options *options,
                                   struct tact_replay_report *report, struct tact_error *err);

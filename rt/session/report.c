@@ -6,7 +6,7 @@
 #include "contact/elementary.h"
 #include "rt/session/session_internal.h"
 
-/* JSON has no form for what is not finite: null. */
+/* JSON has no representation for numbers that are not finite: null. */
 static json_t *number(double v)
 {
     return isfinite(v) ? json_real(v) : json_null();
@@ -85,7 +85,7 @@ static json_t *joints(struct tact_session *s)
     return all;
 }
 
-/* Joints of mechanisms: what they bear, where they stand, how well they hold. */
+/* Joints of mechanisms: load, position, error. */
 static json_t *mechanism(struct tact_session *s)
 {
     json_t *all = json_object();
@@ -123,7 +123,7 @@ static json_t *margins(const double *values)
     return all;
 }
 
-/* Adds the ticks that a pair spent at each limit, and how near it came to them. */
+/* Adds the ticks that a pair spent at each limit, and its smallest margins. */
 static void add_slips(json_t *pair, const struct tact_contact *c,
                       const struct tact_limit_tally *tally)
 {
@@ -158,7 +158,7 @@ char *tact_session_slips_json(struct tact_session *s)
     return text;
 }
 
-/* Who measured a pair's moments, and what that costs the host. */
+/* Which of source and host measured a pair's moments, and its cost on the host. */
 static json_t *pair_moments(const struct tact_session *s, int i)
 {
     struct tact_session_pair_report r = tact_session_pair_report(s, i);

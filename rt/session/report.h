@@ -1,5 +1,5 @@
 /**
- * A run's report as JSON, for machines; the same object for real time and free-wheeling.
+ * The report of a run as JSON; the same object in real time and free-wheeling.
  */
 #ifndef TACT_RT_SESSION_REPORT_H
 #define TACT_RT_SESSION_REPORT_H
@@ -11,24 +11,24 @@ TACT_BEGIN_DECLS
 
 /**
  * One JSON object, to be freed with free(); NULL where memory is short. Not real-time safe. Numbers
- * that are not finite are null. Keys:
- * ticks, executed, skipped, late, missed; wake_latency_us and compute_us {p50, p99, p99.9, max};
- * moments {source, age, age_max, fallbacks, fallback_ticks, source_pairs, host_pairs, unmeasured
- * (pairs, times ticks, that nobody could measure), ages (pairs by age from 0, the last one: older),
- * time_us {p50, p99, p99.9, max} of a tick's moments, missed: ticks that missed and whose moments
- * took over half a period, methods {NAME: pairs, times ticks, that the host measured so, as named
- * by tact_moments_count_name()}}, age in ticks since the poses were handed over (0: host); contacts
- * (touching pairs at the end), contacts_max; solver {iterations (mean over ticks with contacts),
- * iterations_max, residual (at the end), residual_max, unconverged, counts {NAME: of all ticks, as
- * named by tact_solve_count_name()}}; bodies {NAME: {position [m],
- * quat_wxyz, twist [m/s, rad/s at the centre of mass]}}; joints {NAME: {position, velocity, target,
- * torque}}; pairs [{of those whose bounding spheres met: name (unique: floor/plate#2 is the second
- * between the two), model, touching, normal_force [N], friction_force [N], spin_torque [N m],
- * spin_arm [m], depth [m], limits, ticks, margin, least_margin, outrun_ticks (in which its shapes
- * passed by more than the thinner of them, and its model does not know their gap), moments {by
- * (host or source), cost_us (that the host takes or would take), host_ticks, source_ticks,
- * unmeasured_ticks, age_max}}]; safety {state, trips, fault (what went wrong first, or null)};
- * realtime {granted, refused, why}; log {records, bytes, overruns} where one was recorded.
+ * that are not finite are null. Keys: ticks, executed, skipped, late, missed; wake_latency_us and
+ * compute_us {p50, p99, p99.9, max}; moments {source, age, age_max, fallbacks, fallback_ticks,
+ * source_pairs, host_pairs, unmeasured (pairs, times ticks, that nobody could measure), ages (pairs
+ * by age from 0, the last one: older), time_us {p50, p99, p99.9, max} of a tick's moments, missed:
+ * ticks that missed and whose moments took over half a period, methods {NAME: pairs, times ticks,
+ * that the host measured so, as named by tact_moments_count_name()}}, age in ticks since the poses
+ * were handed over (0: host); contacts (touching pairs at the end), contacts_max; solver
+ * {iterations (mean over ticks with contacts), iterations_max, residual (at the end), residual_max,
+ * unconverged, counts {NAME: of all ticks, as named by tact_solve_count_name()}}; bodies {NAME:
+ * {position [m], quat_wxyz, twist [m/s, rad/s at the centre of mass]}}; joints {NAME: {position,
+ * velocity, target, torque}}; pairs [{of those whose bounding spheres met: name (unique:
+ * floor/plate#2 is the second between the two), model, touching, normal_force [N], friction_force
+ * [N], spin_torque [N m], spin_arm [m], depth [m], limits, ticks, margin, least_margin,
+ * outrun_ticks (in which its shapes passed by more than the thinner of them, and its model does not
+ * know their gap), moments {by (host or source), cost_us (that the host takes or would take),
+ * host_ticks, source_ticks, unmeasured_ticks, age_max}}]; safety {state, trips, fault (what went
+ * wrong first, or null)}; realtime {granted, refused, why}; log {records, bytes, overruns} where
+ * one was recorded.
  */
 TACT_API char *tact_session_report_json(struct tact_session *session,
                                         const struct tact_session_report *report);

@@ -1,13 +1,13 @@
-/* A session's run: by the loop, or step by step in a loop of the program's own. */
+/* Runs a session: by the loop, or step by step in the program's own loop. */
 #include <errno.h>
 #include <string.h>
 #include "rt/clock.h"
 #include "rt/loop_internal.h"
 #include "rt/session/session_internal.h"
 
-#define SOURCE_WAIT_NS 1000000000 /* free-wheeling: longest wait for a frame */
+#define SOURCE_WAIT_NS 1000000000 /* free-wheeling: longest wait for a result of the source */
 
-/* The free-wheeling clock waits for what real time would have had a period for. */
+/* With the free-wheeling clock, waits for results that in real time would have had a period. */
 static int between(void *user, uint64_t tick)
 {
     struct tact_session *s = user;
@@ -20,7 +20,7 @@ static int between(void *user, uint64_t tick)
     return 0;
 }
 
-/* All devices get zero once more, whatever state the chain was in. */
+/* Writes zero to all devices once more, in any state of the safety chain. */
 static void zero_outputs(struct tact_session *s)
 {
     for (int i = 0; i < s->device_count; i++) {
@@ -58,7 +58,7 @@ static void finish_report(struct tact_session *s, struct tact_session_report *re
     *report = *r;
 }
 
-/* Every pair that could not be measured, by name. */
+/* Reports every pair that could not be measured, by name. */
 static void report_unmeasured(struct tact_session *s)
 {
     struct session_pair **pairs = tact_session_sorted_pairs(s);
@@ -76,7 +76,7 @@ static void report_unmeasured(struct tact_session *s)
     }
 }
 
-/* Begins what runs once: -EALREADY the second time. */
+/* Begins a run, which is possible once: -EALREADY the second time. */
 static int begin(struct tact_session *s, const struct tact_realtime_options *realtime)
 {
     if (s->phase != SESSION_MADE) {
@@ -143,7 +143,7 @@ int tact_session_begin(struct tact_session *s)
     return rc;
 }
 
-/* When the next tick is due that the program names no time for. */
+/* Time at which the next tick is due, where the program does not specify it. */
 static int64_t due(const struct tact_session *s, int64_t now)
 {
     const int grid = s->options.clock == TACT_LOOP_FREE && s->next_tick > 0;

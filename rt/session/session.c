@@ -8,7 +8,7 @@
 #include "rt/clock.h"
 #include "rt/session/session_internal.h"
 
-#define SCRATCH_PAIRS 262144 /* triangle pairs that a pair of meshes may come to */
+#define SCRATCH_PAIRS 262144 /* capacity for triangle pairs of a pair of meshes */
 
 struct tact_session_options tact_session_options_default(void)
 {
@@ -30,8 +30,8 @@ int tact_session_stopped(const struct tact_session *s, struct tact_error *err)
                : 0;
 }
 
-/* Whether overlaps at the start were taken as they are: earlier versions pushed them open, and have
- * no field for what is kept of them. */
+/* 1 where overlaps at the start were accepted: earlier versions pushed them open, and have no field
+ * for the preload. */
 static int keeps_starts(const struct tact_log *log)
 {
     const struct tact_layout *layout = tact_log_layout(log);
@@ -92,7 +92,7 @@ int tact_session_create(const struct tact_scene *scene, const struct tact_sessio
     rc = rc ? rc : tact_session_check_calibrated(*out, err);
     rc = rc ? rc : tact_session_stopped(*out, err);
     rc = rc ? rc : tact_session_open_source(*out, err);
-    rc = rc ? rc : tact_session_stopped(*out, err); /* no log of what never began */
+    rc = rc ? rc : tact_session_stopped(*out, err); /* writes no log for a run that never began */
     rc = rc ? rc : tact_session_open_log(*out, err);
     if (rc) {
         if (err && !err->text[0]) {

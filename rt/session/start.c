@@ -1,11 +1,11 @@
-/* Overlaps at the start: taken as they are, and said by name. */
+/* Overlaps at the start: accepted, and reported by name. */
 #include <stdio.h>
 #include <string.h>
 #include "contact/number.h"
 #include "rt/clock.h"
 #include "rt/session/session_internal.h"
 
-#define NOTABLE 0.01 /* of the target depth: an overlap that is deeper by more is reported */
+#define NOTABLE 0.01 /* of the target depth: excess of an overlap above which it is reported */
 #define MOST_NAMED 16
 
 void tact_session_start(struct tact_session *s)
@@ -22,14 +22,14 @@ void tact_session_start(struct tact_session *s)
         if (p->preloaded && !(c->patch.depth > 0.0)) {
             p->start.inside = 1;
         } else if (c->preload > NOTABLE * tact_world_law(s->world, i)->overlap) {
-            /* a cap is twice as deep in its middle as its volume over its area says */
+            /* a cap is twice as deep in its middle as its volume over its area */
             p->start.depth = c->patch.exponent * c->patch.depth;
             p->start.stuck = c->stuck;
         }
     }
 }
 
-/* "h.a and floor", what moves first; whose joints they hang on. */
+/* "h.a and floor", beginning with the one that moves; and the hands whose joints carry them. */
 static void name_both(struct tact_session *s, int pair, char *both, size_t size, char *hands,
                       size_t room)
 {

@@ -1,6 +1,6 @@
 /*
  * One tick, the same in real time, free-wheeling and in a replay: no allocation, no lock, no
- * output, no system call but the clock's and the devices'.
+ * output, no system calls except those of the clock and the devices.
  */
 #include <math.h>
 #include <string.h>
@@ -17,7 +17,7 @@ static void read_devices(struct tact_session *s, uint64_t tick, double t, int64_
         struct session_device *d = &s->devices[i];
         d->device.ops->read(d->device.self, tick, t, now, &d->input);
         if (d->input.state < TACT_DEVICE_OK || d->input.state > TACT_DEVICE_ENDED) {
-            d->input.state = TACT_DEVICE_LOST; /* says nothing: nothing goes to it */
+            d->input.state = TACT_DEVICE_LOST; /* without a state: nothing is sent to it */
         }
     }
 }
@@ -64,7 +64,7 @@ static void solve(struct tact_session *s, uint64_t tick)
     }
 }
 
-/* The first tick in which a pair could not be measured, by its name. */
+/* Logs the first tick in which a pair could not be measured, by its name. */
 static void mark_unmeasured(struct tact_session *s, uint64_t tick, int64_t now)
 {
     static const char why[] = " cannot be measured: its last overlap is carried";
@@ -82,7 +82,7 @@ static void mark_unmeasured(struct tact_session *s, uint64_t tick, int64_t now)
     }
 }
 
-/* Events that a person looks for in the log, written once where they begin. */
+/* Logs events that users search for, once when they begin. */
 static void mark_events(struct tact_session *s, uint64_t tick, int64_t now)
 {
     int fallback = s->report.fallback_ticks > 0, fault = s->safety.state == TACT_SAFETY_FAULT;
@@ -110,7 +110,7 @@ static void mark_events(struct tact_session *s, uint64_t tick, int64_t now)
         const struct tact_device_input *in = &s->devices[m->device].input;
         int high = in->channel[m->channel] > 0.5;
         if (high && !m->high) {
-            /* When the device saw it, not when the loop did. */
+            /* Time of the device, not of the loop. */
             tact_recorder_event_rt(s->recorder, tick, in->stamp_ns,
                                    m->def->name ? m->def->name : "marker", m->def->from);
         }
@@ -142,7 +142,7 @@ static void record(struct tact_session *s, uint64_t tick, int64_t planned, int64
     s->planned_ns = planned;
     s->last = slot || s->fed ? r : NULL;
     if (!s->last) {
-        return; /* nobody reads it */
+        return; /* no reader */
     }
     fill_record(s, r, tick, planned, woke - planned);
     tact_session_check_record(s, tick);

@@ -105,7 +105,7 @@ static int read_scene(const struct tact_log *log, struct tact_scene **out, struc
     int rc =
         tact_scene_parse(text->data, text->size, name ? name : TACT_LOG_SCENE, &files, out, err);
     if (!rc) {
-        *err = before; /* what is wrong from here on is not in the scene */
+        *err = before; /* later errors are not in the scene */
     }
     return rc;
 }

@@ -1,9 +1,9 @@
 /**
- * A log seen through its scene: what the numbers of its records belong to.
+ * A log interpreted with its scene: the meaning of the numbers in its records.
  *
- * The scene is in the log; the world that is made of it (without devices, without a moment source)
- * knows the names of pairs, joints and bodies, and what the record does not repeat at every tick:
- * the friction and model of each pair, the kind of its patch.
+ * The scene is in the log; the world built from it (without devices, without a moment source) has
+ * the names of pairs, joints and bodies, and information that the records do not repeat in every
+ * tick: the friction and model of each pair, the kind of its patch.
  *
  * No function here is real-time safe.
  */
@@ -21,13 +21,13 @@
 
 TACT_BEGIN_DECLS
 
-/** A pair of shapes that the log has: one that came into contact, or in logs of schema_version 1
- * any that may touch. Offsets count doubles in a record. */
+/** A pair of shapes of the log: one that came into contact, or in logs of schema_version 1 any that
+ * may touch. Offsets count doubles in a record. */
 struct tact_view_pair {
     const char *name;   /**< "ruler/pinch.left_distal": A, then B */
-    int pair;           /**< of the session's world */
+    int pair;           /**< number in the session's world */
     double friction;    /**< mu [1] */
-    const char *model;  /**< of contact, static */
+    const char *model;  /**< contact model, static text */
     uint32_t status;    /**< status (1 overlap, 0 none, negative errno), age [ticks] */
     uint32_t moments;   /**< 16, struct tact_moments */
     uint32_t wrench;    /**< on A, world axes, about the patch's centre [N (3), N m (3)] */
@@ -64,10 +64,10 @@ struct tact_view_constraint {
     uint32_t joint;   /**< value [rad] or [m]; stop -1, 0, 1; joint [m], world (3) */
 };
 
-/** All of it; names and arrays belong to the view. */
+/** All of it; names and arrays belong to the scene log. */
 struct tact_view {
     struct tact_scene *scene;                 /**< scene of the log */
-    struct tact_session *session;             /**< made of the scene, never run */
+    struct tact_session *session;             /**< made from the scene, never run */
     struct tact_view_pair *pairs;             /**< [pair_count] pairs with a contact */
     int pair_count;                           /**< number of pairs */
     struct tact_view_joint *joints;           /**< [joint_count] joints of all hands */
@@ -76,7 +76,7 @@ struct tact_view {
     int constraint_count;                     /**< number of joints of mechanisms */
     struct tact_view_body *bodies;            /**< [body_count] bodies that move */
     int body_count;                           /**< number of bodies */
-    struct tact_device_info *devices;         /**< as they were when it was recorded */
+    struct tact_device_info *devices;         /**< as they were at the time of the recording */
     int device_count;                         /**< number of devices */
     uint32_t *device_inputs; /**< of each device: state, stamp [ns], then one value a channel */
     uint32_t wanted;         /**< [output_count] outputs before the safety chain */
@@ -85,31 +85,32 @@ struct tact_view {
     uint32_t safety;         /**< enum tact_safety_state first */
     uint32_t solver;         /**< contacts, iterations, residual, update, deadman */
     uint32_t counts;         /**< TACT_SOLVE_COUNTS, and */
-    uint32_t methods;        /**< TACT_MOMENTS_COUNTS of this tick; both 0 in logs that have none */
-    uint32_t timing; /**< wake latency [ns], compute of the tick before [ns], ticks before this one
-                          that the loop skipped, and that the recorder lost to a full ring */
+    uint32_t methods;        /**< TACT_MOMENTS_COUNTS of this tick; both 0 in logs without counts */
+    uint32_t timing; /**< wake latency [ns], compute time of the tick before [ns], ticks before this
+                        one that the loop skipped, and that the recorder lost to a full ring */
 };
 
 /**
- * Makes a view of a log that is open; the log may be closed before it. To be closed whatever comes
- * back. Not real-time safe.
+ * Interprets an open log; the log may be closed first. To be closed in every case. Not
+ * real-time safe.
  * @retval 0
- * @retval -EINVAL  no scene in it, a scene that cannot be read, or one whose records are laid out
- *                  differently by this version of tact
- * @retval -ENOMEM  *err tells all of them
+ * @retval -EINVAL  no scene in it, a scene that cannot be read, or one whose records have another
+ * layout in
+ *         this version of tact
+ * @retval -ENOMEM  *err states the reason in each case
  */
 TACT_API int tact_view_open(const struct tact_log *log, struct tact_messages messages,
                             struct tact_view *out, struct tact_error *err);
 
 /**
- * Runs the tick of `now` again from the state that `before`, the record of the tick before it, ends
- * with. tact_session_world(view->session) then holds the contacts as they were in that tick: patch
- * with its outline, impulse in the patch's frame. Not real-time safe.
+ * Runs the tick of `now` again from the state at the end of `before`, the record of the tick before
+ * it. tact_session_world(view->session) then has the contacts as they were in that tick: patch with
+ * its outline, impulse in the patch's frame. Not real-time safe.
  */
 TACT_API void tact_view_step(struct tact_view *view, const struct tact_record *before,
                              const struct tact_record *now);
 
-/** Frees what the view holds; an empty one (all zero) is allowed. */
+/** Frees its contents; one that is all zero is allowed. */
 TACT_API void tact_view_close(struct tact_view *view);
 
 TACT_END_DECLS

@@ -1,4 +1,4 @@
-/* Reports to a person while a session runs, from a thread of normal priority. */
+/* Reports to the user during a run, from a thread of normal priority. */
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -7,7 +7,7 @@
 
 #define WATCH_PERIOD_MS 100
 
-/* Says once, loudly, what a person must know while it runs. */
+/* Reports conditions that the user must know during a run, once each. */
 static void warn_of(struct session_watcher *w, const struct tact_session_status *now)
 {
     struct tact_messages to = w->session->options.messages;
@@ -43,7 +43,7 @@ static void warn_of(struct session_watcher *w, const struct tact_session_status 
     w->last = *now;
 }
 
-/* What of real time was granted stands in the log from the first ticks on. */
+/* Logs which parts of real-time scheduling were granted, in the first ticks. */
 static void tell_realtime(struct session_watcher *w, const struct tact_session_status *now)
 {
     struct tact_session *s = w->session;
@@ -109,7 +109,7 @@ void tact_session_watch_start(struct tact_session *s, const struct tact_realtime
     memset(w, 0, sizeof *w);
     w->session = s;
     w->started_ns = tact_clock_now();
-    /* Signals and priority are the host's: this thread has none of them. */
+    /* Signals and priority belong to the program: this thread has none of them. */
     w->started = !tact_realtime_thread(&w->thread, realtime, watch, w);
 }
 

@@ -1,5 +1,7 @@
-/* What the devices say becomes targets and states of joints; what joints do goes to the devices.
- * Real-time safe. */
+/*
+ * Inputs of the devices to targets and states of joints; outputs of joints to the devices.
+ * Real-time safe.
+ */
 #include <math.h>
 #include "rt/session/session_internal.h"
 
@@ -8,7 +10,7 @@ static int is_held(const struct tact_device_input *in)
     return in->state == TACT_DEVICE_LOST || in->state == TACT_DEVICE_STALE;
 }
 
-/* Held where no deadman is asked for; let go by a device that is lost or whose values are old. */
+/* 1 where no deadman is required; 0 for a device that is lost or whose values are old. */
 static int deadman_held(const struct tact_session *s)
 {
     if (s->deadman_device < 0) {
@@ -18,7 +20,7 @@ static int deadman_held(const struct tact_session *s)
     return !is_held(in) && in->channel[s->deadman_channel] > 0.5;
 }
 
-/* What an input says, in the joint's unit. */
+/* Value of an input, in the joint's unit. */
 static double value_of(const struct tact_session *s, const struct session_input *in)
 {
     double x = in->offset + in->scale * s->devices[in->device].input.channel[in->channel];
@@ -28,8 +30,8 @@ static double value_of(const struct tact_session *s, const struct session_input 
     return x;
 }
 
-/* Joint targets from the devices; they stay where they are while the deadman is let go, or a device
- * gives numbers that are not finite. */
+/* Joint targets from the devices. They are unchanged while the deadman is released, or a device
+ * returns numbers that are not finite. */
 static void map_targets(struct tact_session *s)
 {
     if (!s->deadman) {
@@ -56,8 +58,8 @@ static void map_targets(struct tact_session *s)
     }
 }
 
-/* Takes a measured value, and the rate from the one before. A sensor that is lost leaves the joint
- * at rest where it was last seen. */
+/* Stores a measured value, and the rate from the one before. A lost sensor leaves the joint at rest
+ * at its last position. */
 static void measure(const struct tact_session *s, struct session_input *in, uint64_t tick)
 {
     double x = value_of(s, in), now = (double)tick + 1.0;
@@ -76,8 +78,8 @@ static void measure(const struct tact_session *s, struct session_input *in, uint
     in->state.ticks = now;
 }
 
-/* Joints that are measured start the tick from where they are. What the tick makes of that, with
- * the drive implicit, is the torque that is sent. */
+/* Measured joints start the tick at their measured state. The resulting torque, with the drive
+ * implicit, is the one that is sent. */
 static void take_states(struct tact_session *s, uint64_t tick)
 {
     int measured = 0;
@@ -140,7 +142,7 @@ static void contact_wrench(const struct tact_session *s, struct tact_owner owner
     }
 }
 
-/* What an output tells, in N m or N. */
+/* Value of an output, in N m or N. */
 static double felt(struct tact_session *s, const struct session_output *out)
 {
     double wrench[6];
