@@ -84,7 +84,7 @@ static void print_latency(const char *name, const struct tact_histogram *h)
 static void print_scene(const struct info *i)
 {
     static const char *const states[] = {"disarmed", "armed", "fault"};
-    const struct tact_view *v = &i->view;
+    const struct tact_scene_log *v = &i->view;
     print_latency("wake", &i->survey.wake);
     print_latency("compute", &i->survey.compute);
     printf("  safety     %s at the end, %d faults", states[i->survey.safety % 3], i->survey.faults);
@@ -148,10 +148,10 @@ static int print_info(struct info *i, int json)
     if (tact_log_open(i->path, &i->log, &err)) {
         return command_error(&err);
     }
-    if (tact_view_open(i->log, messages, &i->view, &err)) {
+    if (tact_scene_log_open(i->log, messages, &i->view, &err)) {
         tact_message(messages, TACT_MESSAGE_WARNING, "%s: no pairs, bodies and devices are listed",
                      err.text);
-        tact_view_close(&i->view);
+        tact_scene_log_close(&i->view);
     }
     int rc = survey_take(i->log, &i->view, &i->survey);
     if (rc < 0) {
@@ -208,7 +208,7 @@ int cmd_info(int argc, char **argv)
     info->path = argv[optind];
     int code = print_info(info, json);
     free(info->survey.pairs);
-    tact_view_close(&info->view);
+    tact_scene_log_close(&info->view);
     tact_log_close(info->log);
     free(info);
     return code;

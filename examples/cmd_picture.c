@@ -46,7 +46,7 @@ struct strip {
     int force;
     struct picture_options options;
     struct tact_log *log;
-    struct tact_view view;
+    struct tact_scene_log view;
     struct picture_scene scenes[PICTURE_FRAMES];
     struct picture_camera camera;
     struct picture_page page;
@@ -210,7 +210,8 @@ static int picture(struct strip *s)
     struct tact_error err = {.line = 0};
     int quiet = 1;
     if (tact_log_open(s->path, &s->log, &err) ||
-        tact_view_open(s->log, (struct tact_messages){command_message, &quiet}, &s->view, &err)) {
+        tact_scene_log_open(s->log, (struct tact_messages){command_message, &quiet}, &s->view,
+                            &err)) {
         return command_error(&err);
     }
     if (tact_log_state(s->log)->ticks < 2) {
@@ -272,7 +273,7 @@ int cmd_picture(int argc, char **argv)
         code = code ? code : picture(&s);
     }
     tact_log_close(s.log);
-    tact_view_close(&s.view);
+    tact_scene_log_close(&s.view);
     for (int i = 0; i < PICTURE_FRAMES; i++) {
         picture_free(&s.scenes[i]);
     }

@@ -85,10 +85,10 @@ static void print_replay_table(const char *path, const struct tact_replay_report
     }
     printf("  compute p50 %.1f us, p99 %.1f us\n", (double)compute.p50 * 1e-3,
            (double)compute.p99 * 1e-3);
-    if (r->onto_ticks) {
+    if (r->playback_ticks) {
         printf("  onto the device: %llu of %llu ticks with the deadman held, zero in the others; "
                "%llu values limited\n",
-               (ull)r->onto_armed, (ull)r->onto_ticks, (ull)r->onto_limited);
+               (ull)r->playback_armed, (ull)r->playback_ticks, (ull)r->playback_limited);
     }
     printf(
         "  took %.3f s, checking and reading the log included; the session computed for %.3f s\n",
@@ -138,7 +138,8 @@ static void keep_slips(void *user, struct tact_session *session)
     r->slips = tact_session_slips_json(session);
 }
 
-static int take_turn(void *user, struct tact_view *view, const struct tact_log *log, uint64_t *next)
+static int take_turn(void *user, struct tact_scene_log *view, const struct tact_log *log,
+                     uint64_t *next)
 {
     return replayed_turn(&((struct replay *)user)->pages, view, log, next);
 }
@@ -261,7 +262,7 @@ int cmd_replay(int argc, char **argv)
         code = c == '?' ? EXIT_USAGE : code;
         code = c == 'f' || c == 't' ? range_take(&r.range, argv[0], c == 't', optarg) : code;
         code = c == 'r' ? set_recompute(&r, optarg) : code;
-        r.options.onto = c == 'o' ? optarg : r.options.onto;
+        r.options.playback_device = c == 'o' ? optarg : r.options.playback_device;
         r.scene = c == 's' ? optarg : r.scene;
         code = c == 'V' ? set_view(&r, optarg) : code;
         code = c == 'O' ? allow_origin(&r, optarg) : code;
@@ -274,15 +275,15 @@ int cmd_replay(int argc, char **argv)
     if (!code && argc - optind != 1) {
         code = command_usage(argv[0], "one log is expected, not %d", argc - optind);
     }
-    if (!code && !r.options.onto != !r.scene) {
+    if (!code && !r.options.playback_device != !r.scene) {
         code = command_usage(
             argv[0],
             r.scene ? "--scene goes with --onto DEVICE"
                     : "--onto needs --scene FILE: the deadman and limits come from a local scene");
     }
-    if (!code && r.view && (r.options.onto || r.options.realtime)) {
+    if (!code && r.view && (r.options.playback_device || r.options.realtime)) {
         code = command_usage(argv[0], "--view goes at the pace of its page, not with %s",
-                             r.options.onto ? "--onto" : "--realtime");
+                             r.options.playback_device ? "--onto" : "--realtime");
     }
     code = code ? code : range_check(&r.range, argv[0]);
     r.options.from = r.range.at[0];
@@ -293,7 +294,7 @@ int cmd_replay(int argc, char **argv)
     r.options.types = tact_devices_builtin(&r.options.type_count);
     r.options.compared = r.view || r.recompute ? take_tick : NULL;
     r.options.turn = r.view ? take_turn : NULL;
-    if (r.options.onto || r.options.realtime || r.view) {
+    if (r.options.playback_device || r.options.realtime || r.view) {
         r.options.stop = command_stop();
         command_catch_signals();
     }

@@ -64,10 +64,10 @@ static int values(struct tact_log *log, char out[INFO_RESULTS])
 static int results(struct tact_log *log, char out[INFO_RESULTS], struct tact_error *err)
 {
     struct tact_messages messages = {command_message, NULL};
-    struct tact_view view;
-    int rc = tact_view_open(log, messages, &view, err);
+    struct tact_scene_log view;
+    int rc = tact_scene_log_open(log, messages, &view, err);
     rc = rc ? rc : info_results(log, &view, out);
-    tact_view_close(&view);
+    tact_scene_log_close(&view);
     return rc;
 }
 

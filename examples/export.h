@@ -5,11 +5,11 @@
 #include "contact/error.h"
 #include "output.h"
 #include "rt/log/log_reader.h"
-#include "rt/session/view.h"
+#include "rt/session/scene_log.h"
 
 /* What the columns are called, which the scene in the log knows. */
 struct export_names {
-    struct tact_view view;
+    struct tact_scene_log view;
     const char **element; /* of each double of a record: link, channel, output; NULL: by number */
     uint32_t count;
     const char *time; /* name of the column of times */

@@ -18,7 +18,7 @@ static void put_name(struct export_names *n, uint32_t offset, const char *name)
 static void name_joints(struct export_names *n)
 {
     for (int i = 0; i < n->view.joint_count; i++) {
-        const struct tact_view_joint *j = &n->view.joints[i];
+        const struct tact_scene_log_joint *j = &n->view.joints[i];
         const char *link = strchr(j->name, '.');
         const uint32_t at[] = {j->position, j->velocity, j->target, j->torque};
         for (size_t k = 0; k < sizeof at / sizeof *at; k++) {
@@ -77,7 +77,7 @@ int export_names_open(struct export_names *n, struct tact_log *log)
         tact_message(messages, TACT_MESSAGE_WARNING, "the log states no period: its times are NaN");
         n->period = NAN;
     }
-    if (tact_view_open(log, messages, &n->view, &err)) {
+    if (tact_scene_log_open(log, messages, &n->view, &err)) {
         tact_message(messages, TACT_MESSAGE_WARNING,
                      "%s: joints and channels are numbered, not named", err.text);
         return 0;
@@ -95,6 +95,6 @@ int export_names_open(struct export_names *n, struct tact_log *log)
 
 void export_names_close(struct export_names *n)
 {
-    tact_view_close(&n->view);
+    tact_scene_log_close(&n->view);
     free(n->element);
 }

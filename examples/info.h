@@ -9,7 +9,7 @@
 struct info {
     const char *path;
     struct tact_log *log;
-    struct tact_view view; /* empty where the log's scene cannot be read */
+    struct tact_scene_log view; /* empty where the log's scene cannot be read */
     struct survey survey;
 };
 
@@ -23,7 +23,7 @@ int info_print_digests(char **paths, int count, int of_results);
 
 /* results.c: of a log that was just opened, and its view. 0 or a negative errno. */
 #define INFO_RESULTS 33 /* 128 bits as text */
-int info_results(struct tact_log *log, const struct tact_view *view, char out[INFO_RESULTS]);
+int info_results(struct tact_log *log, const struct tact_scene_log *view, char out[INFO_RESULTS]);
 
 /* info_json.c: 0, or -1 where it cannot be written. */
 int info_print_json(const struct info *info);

@@ -69,7 +69,7 @@ static json_t *facts(const struct info *i)
 }
 
 /* Why a pair slipped: ticks at each limit, least margins. */
-static json_t *pair_json(const struct tact_view_pair *v, const struct survey_pair *p)
+static json_t *pair_json(const struct tact_scene_log_pair *v, const struct survey_pair *p)
 {
     json_t *ticks = json_object(), *least = json_object();
     for (int i = 0; i < TACT_LIMIT_COUNT; i++) {
@@ -100,7 +100,7 @@ static void add_scene_json(const struct info *i, json_t *all)
     static const char *const states[] = {"disarmed", "armed", "fault"};
     json_t *pairs = json_array(), *bodies = json_array(), *joints = json_array(),
            *devices = json_array();
-    const struct tact_view *v = &i->view;
+    const struct tact_scene_log *v = &i->view;
     for (int k = 0; k < v->pair_count; k++) {
         json_array_append_new(pairs, pair_json(&v->pairs[k], &i->survey.pairs[k]));
     }

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include "rt/log/log_reader.h"
-#include "rt/session/view.h"
+#include "rt/session/scene_log.h"
 
 #define PICTURE_FRAMES 12
 #define PICTURE_SAMPLES 3 /* of a pixel, along each axis */
@@ -72,10 +72,10 @@ struct picture_image {
 };
 
 /* picture_scene.c: fills *out with the world as it was in the tick of `now`. */
-void picture_gather(struct tact_view *view, const struct tact_record *before,
+void picture_gather(struct tact_scene_log *view, const struct tact_record *before,
                     const struct tact_record *now, struct picture_scene *out);
 /* Adds the planes of the fixed half-spaces, as far as a camera sees them. */
-void picture_add_planes(struct tact_view *view, const struct picture_camera *camera,
+void picture_add_planes(struct tact_scene_log *view, const struct picture_camera *camera,
                         const double lower[3], const double upper[3], struct picture_scene *scene);
 void picture_add(struct picture_scene *scene, const struct picture_triangle *triangle);
 void picture_free(struct picture_scene *scene);

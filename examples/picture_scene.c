@@ -232,14 +232,14 @@ static void add_contact(struct tact_world *world, const struct tact_contact *c, 
     p->pushes = !bodies && !fixed && tact_world_owner(world, c->b).kind == TACT_OWNER_HAND;
 }
 
-void picture_gather(struct tact_view *view, const struct tact_record *before,
+void picture_gather(struct tact_scene_log *view, const struct tact_record *before,
                     const struct tact_record *now, struct picture_scene *out)
 {
     struct tact_world *world = tact_session_world(view->session);
     int pairs, shapes = tact_world_shape_count(world);
     out->pressure = calloc(1, sizeof *out->pressure);
-    tact_session_take_pressure(view->session, out->pressure);
-    tact_view_step(view, before, now);
+    tact_session_request_pressure(view->session, out->pressure);
+    tact_scene_log_step(view, before, now);
     const int *near = tact_world_near(world, &pairs);
     const struct tact_pose *poses = tact_world_shape_poses(world);
     out->time = (double)now->tick * view->scene->period;
@@ -318,7 +318,7 @@ static int trim(double (*polygon)[3], const double normal[3], const double lower
     return count;
 }
 
-void picture_add_planes(struct tact_view *view, const struct picture_camera *camera,
+void picture_add_planes(struct tact_scene_log *view, const struct picture_camera *camera,
                         const double lower[3], const double upper[3], struct picture_scene *scene)
 {
     struct tact_world *world = tact_session_world(view->session);

@@ -63,7 +63,7 @@ struct plot_mark {
 struct plot_session {
     const char *path;
     struct tact_log *log;
-    struct tact_view view;
+    struct tact_scene_log view;
     struct survey survey;
     struct range range; /* asked for */
     uint64_t ticks[2];  /* that are drawn: first, and the one after the last */

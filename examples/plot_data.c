@@ -50,7 +50,7 @@ static int choose_largest(const double *weight, int count, int most, int *out)
     return used;
 }
 
-static void pair_columns(const struct tact_view_pair *pair, const double *v, double *out)
+static void pair_columns(const struct tact_scene_log_pair *pair, const double *v, double *out)
 {
     struct survey_wrench w = survey_wrench_of(pair, v);
     int limits = w.normal > 0.0 ? (int)v[pair->limits] : 0;
@@ -117,7 +117,7 @@ static void fill_columns(struct plot_session *s, const double *start, const doub
         joint_columns(s, i, v, out + plot_joint_column(s, i));
     }
     for (int i = 0; i < s->body_count; i++) {
-        const struct tact_view_body *body = &s->view.bodies[s->body[i]];
+        const struct tact_scene_log_body *body = &s->view.bodies[s->body[i]];
         uint32_t pose = body->pose, center = body->center;
         double moved[3];
         tact_v3_sub(moved, v + center, start + center);
@@ -158,8 +158,8 @@ static int centres(struct plot_session *s, const struct tact_record *before,
 {
     struct tact_world *world = tact_session_world(s->view.session);
     int rc = 0;
-    tact_session_take_pressure(s->view.session, s->pressure);
-    tact_view_step(&s->view, before, now);
+    tact_session_request_pressure(s->view.session, s->pressure);
+    tact_scene_log_step(&s->view, before, now);
     for (int i = 0; !rc && i < s->pair_count; i++) {
         struct plot_pair *p = &s->pair[i];
         const struct tact_contact *c = tact_world_contact(world, s->view.pairs[p->pair].pair);
@@ -257,7 +257,7 @@ static int choose_channels(struct plot_session *s)
 }
 
 /* Value of a joint of a hand, then of a mechanism: [rad], or tenths of a metre [0.1 m]. */
-static double joint_value(const struct tact_view *v, const double *values, int joint)
+static double joint_value(const struct tact_scene_log *v, const double *values, int joint)
 {
     if (joint >= v->joint_count) {
         int constraint = joint - v->joint_count;
@@ -268,7 +268,7 @@ static double joint_value(const struct tact_view *v, const double *values, int j
 }
 
 /* Whether a joint has a value: a ball or fixed joint of a mechanism has none. */
-static int has_value(const struct tact_view *v, int joint)
+static int has_value(const struct tact_scene_log *v, int joint)
 {
     const char *type =
         joint < v->joint_count ? "hinge" : v->scene->joints[joint - v->joint_count].type;
@@ -278,7 +278,7 @@ static int has_value(const struct tact_view *v, int joint)
 /* The pairs with the largest force. 0 or -ENOMEM. */
 static int choose_pairs(struct plot_session *s)
 {
-    const struct tact_view *v = &s->view;
+    const struct tact_scene_log *v = &s->view;
     int pairs[PLOT_PAIRS], touched = 0;
     double *weight = calloc((size_t)v->pair_count + 1, sizeof *weight);
     if (!weight) {
@@ -299,7 +299,7 @@ static int choose_pairs(struct plot_session *s)
 
 /* Widens what the joints and bodies have moved so far, from `start`; a thousandth of a radian
  * counts as a tenth of a millimetre. */
-static void weigh_motion(const struct tact_view *v, const double *start, const double *now,
+static void weigh_motion(const struct tact_scene_log *v, const double *start, const double *now,
                          double *joint, double *body)
 {
     for (int i = 0; i < v->joint_count + v->constraint_count; i++) {
@@ -320,7 +320,7 @@ static void weigh_motion(const struct tact_view *v, const double *start, const d
 /* The joints and bodies that move most. */
 static int choose_moving(struct plot_session *s)
 {
-    const struct tact_view *v = &s->view;
+    const struct tact_scene_log *v = &s->view;
     int joints = v->joint_count + v->constraint_count, moving = 0;
     size_t bytes = tact_layout_bytes(tact_log_layout(s->log));
     struct tact_record *r = malloc(bytes), *start = malloc(bytes);
@@ -375,7 +375,7 @@ int plot_session_open(struct plot_session *s, const char *path, struct tact_erro
     struct tact_messages messages = {command_message, NULL};
     s->path = path;
     int rc = tact_log_open(path, &s->log, err);
-    rc = rc ? rc : tact_view_open(s->log, messages, &s->view, err);
+    rc = rc ? rc : tact_scene_log_open(s->log, messages, &s->view, err);
     if (rc) {
         return rc;
     }
@@ -407,6 +407,6 @@ void plot_session_close(struct plot_session *s)
     }
     free(s->pressure);
     free(s->survey.pairs);
-    tact_view_close(&s->view);
+    tact_scene_log_close(&s->view);
     tact_log_close(s->log);
 }

@@ -45,25 +45,25 @@ static void add_device_items(struct items *items, const struct tact_device_info 
     }
 }
 
-static void add_items(struct items *items, const struct tact_view *v)
+static void add_items(struct items *items, const struct tact_scene_log *v)
 {
     for (int i = 0; i < v->body_count; i++) {
-        const struct tact_view_body *b = &v->bodies[i];
+        const struct tact_scene_log_body *b = &v->bodies[i];
         add_item(items, "body", b->name,
                  (struct run[RUNS]){{b->center, 7}, {b->twist, 6}, {b->pose, 7}});
     }
     for (int i = 0; i < v->joint_count; i++) {
-        const struct tact_view_joint *j = &v->joints[i];
+        const struct tact_scene_log_joint *j = &v->joints[i];
         add_item(
             items, "link", j->name,
             (struct run[RUNS]){{j->position, 1}, {j->velocity, 1}, {j->target, 1}, {j->torque, 1}});
     }
     for (int i = 0; i < v->constraint_count; i++) {
-        const struct tact_view_constraint *b = &v->constraints[i];
+        const struct tact_scene_log_constraint *b = &v->constraints[i];
         add_item(items, "joint", b->name, (struct run[RUNS]){{b->wrench, 6}, {b->joint, 5}});
     }
     for (int i = 0; i < v->pair_count; i++) {
-        const struct tact_view_pair *p = &v->pairs[i];
+        const struct tact_scene_log_pair *p = &v->pairs[i];
         add_item(items, "contact", p->name,
                  (struct run[RUNS]){{p->wrench, 6}, [PATCH] = {p->patch, 8}, {p->impulse, 6}});
     }
@@ -81,7 +81,7 @@ static int by_name(const void *a, const void *b)
     return strcmp(((const struct item *)a)->name, ((const struct item *)b)->name);
 }
 
-static int list_items(struct items *out, const struct tact_view *v)
+static int list_items(struct items *out, const struct tact_scene_log *v)
 {
     int count = v->body_count + v->joint_count + v->constraint_count + v->pair_count +
                 v->device_count + v->output_count;
@@ -153,7 +153,7 @@ static void put_tick(XXH3_state_t *hash, const struct items *items, const struct
     }
 }
 
-int info_results(struct tact_log *log, const struct tact_view *view, char out[INFO_RESULTS])
+int info_results(struct tact_log *log, const struct tact_scene_log *view, char out[INFO_RESULTS])
 {
     struct tact_record *r = malloc(tact_layout_bytes(tact_log_layout(log)));
     XXH3_state_t *hash = XXH3_createState();

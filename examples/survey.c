@@ -8,7 +8,7 @@
 #include "contact/vec.h"
 #include "rt/safety.h"
 
-struct survey_wrench survey_wrench_of(const struct tact_view_pair *pair, const double *values)
+struct survey_wrench survey_wrench_of(const struct tact_scene_log_pair *pair, const double *values)
 {
     const double *force = values + pair->wrench, *n = values + pair->patch + 3;
     struct survey_wrench w = {.normal = tact_v3_dot(force, n),
@@ -18,7 +18,7 @@ struct survey_wrench survey_wrench_of(const struct tact_view_pair *pair, const d
     return w;
 }
 
-static void take_pairs(const struct tact_view *view, const double *v, struct survey *out)
+static void take_pairs(const struct tact_scene_log *view, const double *v, struct survey *out)
 {
     for (int i = 0; i < view->pair_count; i++) {
         struct survey_pair *p = &out->pairs[i];
@@ -37,7 +37,7 @@ static void take_pairs(const struct tact_view *view, const double *v, struct sur
     }
 }
 
-static void survey_record(const struct tact_view *view, const struct tact_record *r,
+static void survey_record(const struct tact_scene_log *view, const struct tact_record *r,
                           struct survey *out)
 {
     const double *v = r->values;
@@ -62,7 +62,7 @@ static void survey_record(const struct tact_view *view, const struct tact_record
     take_pairs(view, v, out);
 }
 
-int survey_take(struct tact_log *log, const struct tact_view *view, struct survey *out)
+int survey_take(struct tact_log *log, const struct tact_scene_log *view, struct survey *out)
 {
     struct tact_record *r = malloc(tact_layout_bytes(tact_log_layout(log)));
     uint64_t before = 0, count = 0;

@@ -5,7 +5,7 @@
 #include "contact/limits.h"
 #include "rt/histogram.h"
 #include "rt/log/log_reader.h"
-#include "rt/session/view.h"
+#include "rt/session/scene_log.h"
 
 #define SURVEY_GAPS 8
 
@@ -34,7 +34,7 @@ struct survey {
 };
 
 /* Reads all records from the present position. view may be empty. 0 or a negative errno. */
-int survey_take(struct tact_log *log, const struct tact_view *view, struct survey *out);
+int survey_take(struct tact_log *log, const struct tact_scene_log *view, struct survey *out);
 
 /* Wall-clock time of a stamp [ns since 1970], or -1 if the log does not have it. */
 int64_t survey_wall(const struct tact_log *log, int64_t stamp_ns);
@@ -44,6 +44,6 @@ int64_t survey_wall(const struct tact_log *log, int64_t stamp_ns);
 struct survey_wrench {
     double normal, friction, torsion;
 };
-struct survey_wrench survey_wrench_of(const struct tact_view_pair *pair, const double *values);
+struct survey_wrench survey_wrench_of(const struct tact_scene_log_pair *pair, const double *values);
 
 #endif

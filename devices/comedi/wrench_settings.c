@@ -274,7 +274,7 @@ int tact_wrench_settings(const struct tact_device_config *config,
         struct tact_device_config part;
         char prefix[32];
         snprintf(prefix, sizeof prefix, "wrenches[%d].", count);
-        int found = tact_settings_part(config, prefix, settings, SETTINGS, &part);
+        int found = tact_settings_select(config, prefix, settings, SETTINGS, &part);
         if (found == 0) {
             return count;
         }

@@ -78,8 +78,9 @@ int tact_settings_check(const struct tact_device_config *config, const char *con
     return 0;
 }
 
-int tact_settings_part(const struct tact_device_config *config, const char *prefix,
-                       struct tact_device_setting *room, int most, struct tact_device_config *part)
+int tact_settings_select(const struct tact_device_config *config, const char *prefix,
+                         struct tact_device_setting *room, int most,
+                         struct tact_device_config *part)
 {
     size_t n = strlen(prefix);
     *part = *config;

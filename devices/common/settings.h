@@ -30,9 +30,9 @@ tact_settings_find(const struct tact_device_config *config, const char *key);
  * * The settings whose keys begin with `prefix` ("wrenches[0]."), without the prefix, as a config:
  * *part is *config with at most `most` settings, stored in `room`. Returns their number.
  */
-TACT_API int tact_settings_part(const struct tact_device_config *config, const char *prefix,
-                                struct tact_device_setting *room, int most,
-                                struct tact_device_config *part);
+TACT_API int tact_settings_select(const struct tact_device_config *config, const char *prefix,
+                                  struct tact_device_setting *room, int most,
+                                  struct tact_device_config *part);
 
 /**
  * Reads a finite number.

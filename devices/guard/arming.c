@@ -40,13 +40,13 @@ int tact_arming_state(struct tact_arming *arming, bool *rearmed)
         return TACT_DEVICE_OK;
     }
     int state =
-        arming->guard_lost ? TACT_GUARD_GONE : tact_guard_state(arming->guard, tact_clock_now());
-    if (state == TACT_GUARD_GONE && !arming->guard_lost) {
+        arming->guard_lost ? TACT_GUARD_ENDED : tact_guard_state(arming->guard, tact_clock_now());
+    if (state == TACT_GUARD_ENDED && !arming->guard_lost) {
         arming->guard_lost = true;
         tact_guard_kill(arming->guard);
         atomic_store_explicit(&arming->alone, true, memory_order_relaxed);
     }
-    if (state == TACT_GUARD_HELD && tact_guard_trips(arming->guard) != arming->armed) {
+    if (state == TACT_GUARD_INHIBITED && tact_guard_trips(arming->guard) != arming->armed) {
         if (arming->zeros < arming->rearm) {
             return TACT_DEVICE_STALE;
         }
@@ -54,7 +54,8 @@ int tact_arming_state(struct tact_arming *arming, bool *rearmed)
         *rearmed = true;
         tact_guard_arm(arming->guard);
     }
-    return state == TACT_GUARD_GONE || state == TACT_GUARD_LOST ? TACT_DEVICE_LOST : TACT_DEVICE_OK;
+    return state == TACT_GUARD_ENDED || state == TACT_GUARD_LOST ? TACT_DEVICE_LOST
+                                                                 : TACT_DEVICE_OK;
 }
 
 /* Whether the loop has sent zeros, and nothing since the last poll: it has ended, or releases the

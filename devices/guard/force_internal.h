@@ -17,7 +17,7 @@ struct tact_guard_force_options {
     bool thread;        /* a thread instead of a process */
 };
 
-/** Starts it, as tact_guard_start(). A thread never becomes TACT_GUARD_GONE. */
+/** Starts it, as tact_guard_start(). A thread never becomes TACT_GUARD_ENDED. */
 int tact_guard_start_force(const struct tact_guard_force_options *options, struct tact_guard **out,
                            struct tact_error *err);
 

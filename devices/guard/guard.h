@@ -42,10 +42,10 @@ struct tact_guard_options {
 
 /** What the guard is doing. */
 enum tact_guard_state {
-    TACT_GUARD_HELD,    /**< outputs are inhibited: at their safe values */
-    TACT_GUARD_PASSING, /**< outputs pass */
-    TACT_GUARD_LOST,    /**< the board is gone; the guard searches for it */
-    TACT_GUARD_GONE,    /**< the guard does not respond, or has ended */
+    TACT_GUARD_INHIBITED, /**< outputs are inhibited: at their safe values */
+    TACT_GUARD_PASSING,   /**< outputs pass */
+    TACT_GUARD_LOST,      /**< the board is gone; the guard searches for it */
+    TACT_GUARD_ENDED,     /**< the guard does not respond, or has ended */
 };
 
 struct tact_guard;
@@ -67,7 +67,7 @@ TACT_API int tact_guard_start(const struct tact_guard_options *options, struct t
  * not block. Real-time safe. */
 TACT_API void tact_guard_send(struct tact_guard *guard, const uint32_t (*words)[2], int64_t now_ns);
 
-/** enum tact_guard_state as of now_ns, CLOCK_MONOTONIC. TACT_GUARD_GONE if the guard has not
+/** enum tact_guard_state as of now_ns, CLOCK_MONOTONIC. TACT_GUARD_ENDED if the guard has not
  * acknowledged heartbeats for two timeouts. From the thread that sends. Real-time safe. */
 TACT_API int tact_guard_state(struct tact_guard *guard, int64_t now_ns);
 

@@ -185,13 +185,13 @@ int tact_guard_state(struct tact_guard *guard, int64_t now_ns)
         guard->seen_ns = now_ns;
     }
     if (atomic_load_explicit(&guard->dead, memory_order_relaxed)) {
-        return TACT_GUARD_GONE;
+        return TACT_GUARD_ENDED;
     }
     if (guard->threaded || atomic_load_explicit(&head->busy, memory_order_acquire)) {
         guard->seen_ns = now_ns;
     }
     if (now_ns - guard->seen_ns > 2 * head->timeout_ns) {
-        return TACT_GUARD_GONE;
+        return TACT_GUARD_ENDED;
     }
     return (int)atomic_load_explicit(&head->state, memory_order_acquire);
 }

@@ -58,7 +58,7 @@ static void trip_board(struct guard *g)
         comedi_close(g->dev);
         g->dev = NULL;
     }
-    show(g, rc == -ENODEV ? TACT_GUARD_LOST : TACT_GUARD_HELD);
+    show(g, rc == -ENODEV ? TACT_GUARD_LOST : TACT_GUARD_INHIBITED);
 }
 
 /* Copies the words of the newest beat, again if they change meanwhile. */
@@ -88,7 +88,7 @@ static void handle_beat(struct guard *g)
 {
     g->beat = atomic_load_explicit(&g->page->head.beat, memory_order_acquire);
     g->beat_ns = tact_guard_now();
-    if (g->state == TACT_GUARD_HELD &&
+    if (g->state == TACT_GUARD_INHIBITED &&
         atomic_load_explicit(&g->page->head.armed, memory_order_relaxed) == g->trips) {
         show(g, TACT_GUARD_PASSING);
     }
@@ -108,7 +108,7 @@ static void handle_silence(struct guard *g)
         trip_board(g);
     } else if (g->state == TACT_GUARD_LOST && claim_outputs(g) == 0) {
         g->trips++;
-        show(g, TACT_GUARD_HELD);
+        show(g, TACT_GUARD_INHIBITED);
     }
 }
 
@@ -164,7 +164,7 @@ int tact_guard_serve_board(struct tact_guard_page *page, const struct tact_guard
     }
     g.trips = 1;
     int rc = claim_outputs(&g);
-    show(&g, TACT_GUARD_HELD);
+    show(&g, TACT_GUARD_INHIBITED);
     atomic_store_explicit(&page->head.error, rc, memory_order_relaxed);
     atomic_store_explicit(&page->head.ready, 1, memory_order_release);
     if (rc) {

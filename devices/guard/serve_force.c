@@ -109,7 +109,7 @@ static void trip_force(struct server *s)
     int rc = s->force.fd >= 0 ? tact_force_mute(&s->force) : 0;
     set_busy(s, 0);
     s->trips++;
-    publish_state(s, TACT_GUARD_HELD);
+    publish_state(s, TACT_GUARD_INHIBITED);
     if (rc) {
         close_node(s, rc, s->beat_ns);
     }
@@ -160,7 +160,7 @@ static void wait_for_beat(struct server *s, int64_t now)
     uint32_t beat = atomic_load_explicit(&head->beat, memory_order_acquire);
     if (beat != s->beat) {
         s->beat = beat;
-        if (s->state == TACT_GUARD_HELD &&
+        if (s->state == TACT_GUARD_INHIBITED &&
             atomic_load_explicit(&head->armed, memory_order_relaxed) == s->trips) {
             publish_state(s, TACT_GUARD_PASSING);
         }
@@ -220,7 +220,7 @@ void tact_guard_serve_force(struct tact_force_page *page, const struct tact_guar
     int64_t next = tact_guard_now();
     int64_t step = poll_interval(&s);
     s.force.fd = -1;
-    publish_state(&s, TACT_GUARD_HELD);
+    publish_state(&s, TACT_GUARD_INHIBITED);
     follow_path(&s, next);
     atomic_store_explicit(&page->head.error, atomic_exchange(&page->failed, 0),
                           memory_order_relaxed);

@@ -138,7 +138,7 @@ static int not_found(const struct tact_plugins *p, const char *name, struct tact
 }
 
 /* Loads a type from the first folder that has it. */
-static int find(struct tact_plugins *p, const char *name, struct tact_error *err)
+static int find_type(struct tact_plugins *p, const char *name, struct tact_error *err)
 {
     char file[TACT_DEVICE_NAME + 4], full[4096 + 64];
     if (!is_word(name)) {
@@ -172,7 +172,7 @@ static int load_all(struct tact_plugins *p, const struct tact_scene *scene, stru
         if (tact_device_type_find(p->types, p->count, name)) {
             continue;
         }
-        const int rc = find(p, name, err);
+        const int rc = find_type(p, name, err);
         if (rc) {
             char key[48];
             snprintf(key, sizeof key, "devices[%u].type", i);

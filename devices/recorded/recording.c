@@ -7,7 +7,7 @@
 #include <string.h>
 #include "devices/common/settings.h"
 #include "rt/log/log_reader.h"
-#include "rt/session/view.h"
+#include "rt/session/scene_log.h"
 
 static const double slack = 1e-9; /* [s] tolerance of sums of times */
 
@@ -87,7 +87,7 @@ static int read_rows(struct recording *self, struct tact_log *log, uint32_t offs
 
 /* Finds the device in the log. */
 static int find_device(struct recording *self, const struct tact_device_config *config,
-                       struct tact_log *log, const struct tact_view *view,
+                       struct tact_log *log, const struct tact_scene_log *view,
                        struct tact_device_info *info, struct tact_error *err)
 {
     const char *name = config->name, *period = tact_log_fact(log, "period_s");
@@ -119,7 +119,7 @@ static int load_log(struct recording *self, const struct tact_device_config *con
                     const char *path, struct tact_device_info *info, struct tact_error *err)
 {
     struct tact_log *log = NULL;
-    struct tact_view view = {0};
+    struct tact_scene_log view = {0};
     struct tact_error why = {0};
     int rc = tact_log_open(path, &log, &why);
     if (rc) {
@@ -127,7 +127,7 @@ static int load_log(struct recording *self, const struct tact_device_config *con
                             why.text);
         return rc;
     }
-    rc = tact_view_open(log, config->messages, &view, &why);
+    rc = tact_scene_log_open(log, config->messages, &view, &why);
     if (rc) {
         tact_settings_fault(config, tact_settings_find(config, "file"), err, "%s: %s", path,
                             why.text);
@@ -140,7 +140,7 @@ static int load_log(struct recording *self, const struct tact_device_config *con
                      "%s: %s: %zu records of %s (%s)%s%s", config->name, path, self->rows,
                      info->name, info->type, state->complete ? "" : "; damaged: ", state->why);
     }
-    tact_view_close(&view);
+    tact_scene_log_close(&view);
     tact_log_close(log);
     return rc;
 }

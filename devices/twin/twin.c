@@ -205,7 +205,7 @@ const struct tact_device_type tact_twin_type = {
     TACT_ABI(struct tact_device_type), "twin",
     "simulated twin of a device: masses, motors and sensors", twin_open, NULL};
 
-int tact_twin_look(const struct tact_device *device, int axis, struct tact_twin_state *state)
+int tact_twin_read_state(const struct tact_device *device, int axis, struct tact_twin_state *state)
 {
     const struct tact_twin *self = device->self;
     if (device->ops != &twin_ops || axis < 0 || axis >= self->axes) {

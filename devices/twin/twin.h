@@ -76,8 +76,8 @@ struct tact_twin_state {
 
 /** State of an axis by its index from 0. From the thread that reads, or after it has ended.
  * Real-time safe. @retval 0, or -EINVAL if the device is not a twin or has no such axis */
-TACT_API int tact_twin_look(const struct tact_device *device, int axis,
-                            struct tact_twin_state *state);
+TACT_API int tact_twin_read_state(const struct tact_device *device, int axis,
+                                  struct tact_twin_state *state);
 
 TACT_END_DECLS
 

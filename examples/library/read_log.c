@@ -12,7 +12,7 @@ struct touch {
     unsigned long long ticks;
 };
 
-static int read_ticks(struct tact_log *log, const struct tact_view *view, struct touch *touch)
+static int read_ticks(struct tact_log *log, const struct tact_scene_log *view, struct touch *touch)
 {
     struct tact_record *record = malloc(tact_layout_bytes(tact_log_layout(log)));
     int rc = record ? 1 : -1;
@@ -34,7 +34,7 @@ static int read_ticks(struct tact_log *log, const struct tact_view *view, struct
 int main(int argc, char **argv)
 {
     const struct tact_messages silent = {.fn = NULL};
-    struct tact_view view = {.pair_count = 0};
+    struct tact_scene_log view = {.pair_count = 0};
     struct tact_error err = {.line = 0};
     struct tact_log *log = NULL;
     if (argc != 2) {
@@ -42,7 +42,7 @@ int main(int argc, char **argv)
         return 2;
     }
     int rc = tact_log_open(argv[1], &log, &err);
-    rc = rc ? rc : tact_view_open(log, silent, &view, &err);
+    rc = rc ? rc : tact_scene_log_open(log, silent, &view, &err);
     struct touch *touch = rc ? NULL : calloc((size_t)view.pair_count + 1, sizeof *touch);
     if (rc || !touch || read_ticks(log, &view, touch) < 0) {
         fprintf(stderr, "read_log: %s: %s\n", argv[1], err.text);
@@ -58,7 +58,7 @@ int main(int argc, char **argv)
         }
     }
     free(touch);
-    tact_view_close(&view);
+    tact_scene_log_close(&view);
     tact_log_close(log);
     return 0;
 }

@@ -35,7 +35,7 @@ int playback_open(struct playback *p, struct tact_log *log, struct tact_error *e
     struct tact_messages messages = {NULL, NULL};
     memset(p, 0, sizeof *p);
     p->log = log;
-    int rc = tact_view_open(log, messages, &p->view, err);
+    int rc = tact_scene_log_open(log, messages, &p->view, err);
     rc = rc ? rc : make_records(p, err);
     rc = rc ? rc : make_messages(p);
     return rc && !err->text[0]
@@ -51,7 +51,7 @@ void playback_close(struct playback *p)
     free(p->map);
     free(p->before);
     free(p->now);
-    tact_view_close(&p->view);
+    tact_scene_log_close(&p->view);
 }
 
 static int read_at(struct playback *p, uint64_t index)
@@ -74,8 +74,8 @@ static int read_at(struct playback *p, uint64_t index)
 static void run_tick(struct playback *p)
 {
     const double *v = p->now->values;
-    tact_session_take_pressure(p->view.session, p->map);
-    tact_view_step(&p->view, p->before, p->now);
+    tact_session_request_pressure(p->view.session, p->map);
+    tact_scene_log_step(&p->view, p->before, p->now);
     wire_add_tick(&p->gather, tact_session_world(p->view.session), p->view.scene->period,
                   v[p->view.timing], v[p->view.timing + 1]);
 }
@@ -110,7 +110,7 @@ int playback_go(struct playback *p, uint64_t target, int64_t budget_ns)
 size_t playback_frame(struct playback *p, int flags, void *out)
 {
     const double *v = p->now->values;
-    const struct tact_view *view = &p->view;
+    const struct tact_scene_log *view = &p->view;
     int ended = p->index + 1 == tact_log_state(p->log)->ticks;
     for (int i = 0; i < view->device_count; i++) {
         p->devices[i] = (int)v[view->device_inputs[i]];

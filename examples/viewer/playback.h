@@ -4,12 +4,12 @@
 #define TACT_EXAMPLES_VIEWER_PLAYBACK_H
 
 #include <stdint.h>
-#include "rt/session/view.h"
+#include "rt/session/scene_log.h"
 #include "wire.h"
 
 struct playback {
     struct tact_log *log;
-    struct tact_view view;
+    struct tact_scene_log view;
     struct wire_gather gather;
     uint64_t index;                   /* of the record in `now`; 0: none was read */
     struct tact_record *before, *now; /* of two ticks, one after the other */

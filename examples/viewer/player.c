@@ -96,7 +96,7 @@ static int follow_wishes(struct player *p, double *position, int *playing)
     return w.playing || w.changed;
 }
 
-static int serve(struct player *p, const struct tact_stop *stop, double position)
+static int serve_player(struct player *p, const struct tact_stop *stop, double position)
 {
     int64_t next = tact_clock_now();
     int rc = 0, playing;
@@ -138,7 +138,7 @@ int player_run(const struct player_options *options, struct tact_error *err)
     rc = rc ? rc : open_server(&p, options, err);
     if (!rc) {
         player_announce(stdout, server_address(p.server), options->browser);
-        rc = serve(&p, options->stop, options->time / p.playback.view.scene->period);
+        rc = serve_player(&p, options->stop, options->time / p.playback.view.scene->period);
         if (rc) {
             tact_error_set(err, rc, "%s cannot be read on: %s", options->path, strerror(-rc));
         }

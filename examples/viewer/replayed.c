@@ -11,7 +11,8 @@
 
 #define BUDGET_NS 12000000 /* of a frame's time, for ticks */
 
-static int open_pages(struct replayed *r, struct tact_view *view, const struct tact_log_state *log)
+static int open_pages(struct replayed *r, struct tact_scene_log *view,
+                      const struct tact_log_state *log)
 {
     struct tact_world *world = tact_session_world(view->session);
     wishes_open(&r->wishes, 1);
@@ -52,7 +53,7 @@ static int open_pages(struct replayed *r, struct tact_view *view, const struct t
 void replayed_tick(struct replayed *r, const struct tact_record *logged,
                    const struct tact_record *record)
 {
-    const struct tact_view *view = r->view;
+    const struct tact_scene_log *view = r->view;
     const double *v = record->values, *timing = logged->values + view->timing;
     for (int i = 0; i < view->device_count; i++) {
         r->devices[i] = (int)v[view->device_inputs[i]];
@@ -109,7 +110,7 @@ static int follow(struct replayed *r, const struct tact_log_state *log, uint64_t
     return w.changed;
 }
 
-int replayed_turn(struct replayed *r, struct tact_view *view, const struct tact_log *log,
+int replayed_turn(struct replayed *r, struct tact_scene_log *view, const struct tact_log *log,
                   uint64_t *next)
 {
     const struct tact_log_state *state = tact_log_state(log);
@@ -121,7 +122,7 @@ int replayed_turn(struct replayed *r, struct tact_view *view, const struct tact_
         if (r->due >= 1.0 && *next <= state->last_tick &&
             now < r->next_ns - WISHES_FRAME_NS + BUDGET_NS) {
             r->due -= 1.0;
-            tact_session_take_pressure(view->session, r->map);
+            tact_session_request_pressure(view->session, r->map);
             return 0;
         }
         int flags = 0, ticks = r->gather.ticks > 0;

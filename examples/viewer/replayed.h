@@ -3,7 +3,7 @@
 #define TACT_EXAMPLES_VIEWER_REPLAYED_H
 
 #include "rt/session/replay.h"
-#include "rt/session/view.h"
+#include "rt/session/scene_log.h"
 #include "wire.h"
 #include "wishes.h"
 
@@ -20,7 +20,7 @@ struct replayed {
     size_t record_bytes;
     struct wishes wishes;
     struct wire_gather gather;
-    const struct tact_view *view;
+    const struct tact_scene_log *view;
     struct wire_state state; /* of the last tick that was replayed */
     int *devices;
     struct tact_pressure *map; /* of that tick */
@@ -32,7 +32,7 @@ struct replayed {
 };
 
 /* The turn of a replay (struct tact_replay_options), of pages whose first members are set. */
-int replayed_turn(struct replayed *r, struct tact_view *view, const struct tact_log *log,
+int replayed_turn(struct replayed *r, struct tact_scene_log *view, const struct tact_log *log,
                   uint64_t *next);
 
 /* To be called with each tick that was replayed; its latencies are those of the log. */

@@ -180,7 +180,7 @@ static void leave_cpu(int cpu)
     }
 }
 
-static void *serve(void *arg)
+static void *serve_client(void *arg)
 {
     struct server *s = arg;
     leave_cpu(s->options.away_from_cpu);
@@ -261,7 +261,7 @@ static int start_thread(struct server *s)
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are the command's */
-    int rc = pthread_create(&s->thread, NULL, serve, s);
+    int rc = pthread_create(&s->thread, NULL, serve_client, s);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return -rc;
 }

@@ -51,7 +51,7 @@ static void ask_pressure(struct stream *stream)
     int next = stream->gather.ticks + 1 >= stream->every;
     if ((next || stream->paced) && server_clients(stream->server) > 0) {
         stream->map_tick = stream->status.tick + 1;
-        tact_session_take_pressure(stream->session, stream->map);
+        tact_session_request_pressure(stream->session, stream->map);
     }
 }
 

@@ -28,7 +28,7 @@ static int material_index(const struct tact_scene *scene, const char *name)
     return -1;
 }
 
-static struct tact_pose pose_of(const double *position, const double *quat)
+static struct tact_pose scene_pose(const double *position, const double *quat)
 {
     struct tact_pose pose;
     tact_v3_copy(pose.position, position);
@@ -41,7 +41,7 @@ static int add_shapes(struct tact_session *s, struct tact_owner owner,
                       const struct tact_pose *frame)
 {
     for (uint32_t i = 0; i < count; i++) {
-        struct tact_pose own = pose_of(shapes[i].position, shapes[i].quat_wxyz), local;
+        struct tact_pose own = scene_pose(shapes[i].position, shapes[i].quat_wxyz), local;
         tact_pose_mul(&local, frame, &own);
         int rc = tact_world_add_shape(s->world, owner, &shapes[i].shape, &local,
                                       material_index(s->scene, shapes[i].material));
@@ -55,7 +55,8 @@ static int add_shapes(struct tact_session *s, struct tact_owner owner,
 /* Index 0 of fixed objects is the world itself. */
 static int add_body(struct tact_session *s, const struct tact_scene_body *def)
 {
-    struct tact_pose frame = pose_of(def->position, def->quat_wxyz), center = {.quat_wxyz = {1.0}};
+    struct tact_pose frame = scene_pose(def->position, def->quat_wxyz),
+                     center = {.quat_wxyz = {1.0}};
     struct tact_owner owner = {TACT_OWNER_FIXED, 1 + (int)(def - s->scene->bodies), 0};
     if (def->fixed) {
         return add_shapes(s, owner, def->shapes, def->shapes_count, &frame);
@@ -153,7 +154,7 @@ static struct tact_link_def link_def(const struct tact_scene_hand *hand,
     struct tact_link_def def = {.parent = link_index(hand, link->parent),
                                 .joint = strcmp(joint->type, "slide") ? TACT_JOINT_HINGE
                                                                       : TACT_JOINT_SLIDE,
-                                .origin = pose_of(joint->position, joint->quat_wxyz),
+                                .origin = scene_pose(joint->position, joint->quat_wxyz),
                                 .stiffness = joint->stiffness,
                                 .damping = joint->damping,
                                 .limit = joint->limit,
@@ -167,7 +168,8 @@ static struct tact_link_def link_def(const struct tact_scene_hand *hand,
 
 static int add_hand(struct tact_session *s, const struct tact_scene_hand *hand, int index)
 {
-    struct tact_pose base = pose_of(hand->position, hand->quat_wxyz), here = tact_pose_identity();
+    struct tact_pose base = scene_pose(hand->position, hand->quat_wxyz),
+                     here = tact_pose_identity();
     struct tact_link_def *links = calloc(hand->links_count + 1, sizeof *links);
     struct session_hand *out = &s->hands[index];
     out->names = calloc(hand->links_count + 1, sizeof *out->names);

@@ -273,7 +273,7 @@ static void fill_contact(struct tact_session *s, int pair, double *v)
     double *more = v + AT_EXTRAS;
     const struct session_live *live =
         tact_world_slot(s->world, pair) < 0 ? NULL : tact_session_live(s, pair);
-    v[AT_STATUS] = live ? live->got : 0;
+    v[AT_STATUS] = live ? live->status : 0;
     v[AT_STATUS + 1] = live ? live->age : AGE_HOST;
     memcpy(v + AT_MOMENTS, &c->moments, 16 * sizeof *v);
     memcpy(v + AT_WRENCH, c->wrench, sizeof c->wrench);

@@ -71,7 +71,7 @@ static void logged_targets(struct tact_session *s)
 {
     for (int i = 0; i < tact_world_hand_count(s->world); i++) {
         struct tact_hand *hand = tact_world_hand(s->world, i);
-        memcpy(tact_hand_state(hand).target, s->fed->values + s->hands[i].target,
+        memcpy(tact_hand_state(hand).target, s->replayed_inputs->values + s->hands[i].target,
                sizeof(double) * (size_t)tact_hand_count(hand));
     }
 }
@@ -80,8 +80,8 @@ void tact_session_control(struct tact_session *s, uint64_t tick, double time)
 {
     const size_t n = (size_t)s->joint_count;
     double *q = s->joints, *v = q + n, *torque = v + n, *target = torque + n;
-    if (s->fed) {
-        if (s->obeyed & SESSION_BAD_TARGET) {
+    if (s->replayed_inputs) {
+        if (s->requests_now & SESSION_BAD_TARGET) {
             tact_session_raise(s, NAN, tick);
         }
         if (s->controlled) {
@@ -104,7 +104,7 @@ void tact_session_control(struct tact_session *s, uint64_t tick, double time)
                                              .world = s->world};
     s->options.control(s->options.control_user, &state, target);
     if (!check_targets(s, target, tick)) {
-        s->obeyed |= SESSION_BAD_TARGET;
+        s->requests_now |= SESSION_BAD_TARGET;
     } else if (s->deadman) {
         set_targets(s, target);
     }
@@ -117,7 +117,7 @@ int tact_session_clear_fault(struct tact_session *s)
     if (!__atomic_load_n(&s->in_fault, __ATOMIC_ACQUIRE)) {
         return -EALREADY;
     }
-    if (__atomic_load_n(&s->cause_stands, __ATOMIC_ACQUIRE)) {
+    if (__atomic_load_n(&s->cause_present, __ATOMIC_ACQUIRE)) {
         return -EBUSY;
     }
     __atomic_fetch_or(&s->requests, SESSION_CLEAR, __ATOMIC_ACQ_REL);
@@ -139,12 +139,13 @@ int tact_session_arm(struct tact_session *s)
 /* The requests that take effect in this tick: in a replay those of the log. */
 static uint32_t effective(struct tact_session *s)
 {
-    if (s->fed) {
-        const double logged = s->requests_field ? s->fed->values[s->requests_field] : 0.0;
+    if (s->replayed_inputs) {
+        const double logged =
+            s->requests_field ? s->replayed_inputs->values[s->requests_field] : 0.0;
         return logged >= 0.0 && logged <= 7.0 ? (uint32_t)logged : 0;
     }
     uint32_t requests = __atomic_exchange_n(&s->requests, 0, __ATOMIC_ACQ_REL);
-    if (s->safety.state != TACT_SAFETY_FAULT || s->cause_stands) {
+    if (s->safety.state != TACT_SAFETY_FAULT || s->cause_present) {
         requests &= ~(uint32_t)SESSION_CLEAR;
     }
     if (s->safety.state != TACT_SAFETY_DISARMED || !s->safety.await_release) {
@@ -155,22 +156,22 @@ static uint32_t effective(struct tact_session *s)
 
 void tact_session_obey(struct tact_session *s)
 {
-    s->obeyed = effective(s);
-    if (s->obeyed & SESSION_CLEAR) {
+    s->requests_now = effective(s);
+    if (s->requests_now & SESSION_CLEAR) {
         tact_safety_reset(&s->safety);
         s->fault_named = 0;
     }
-    if (s->obeyed & SESSION_ARM) {
+    if (s->requests_now & SESSION_ARM) {
         s->safety.await_release = 0; /* there is no deadman to be released */
     }
-    s->raised = 0;
+    s->fault_raised = 0;
 }
 
 void tact_session_settle(struct tact_session *s)
 {
     const int fault = s->safety.state == TACT_SAFETY_FAULT;
     s->report.faults += (uint64_t)(fault && !s->in_fault);
-    __atomic_store_n(&s->cause_stands, s->raised, __ATOMIC_RELEASE);
+    __atomic_store_n(&s->cause_present, s->fault_raised, __ATOMIC_RELEASE);
     __atomic_store_n(&s->in_fault, fault, __ATOMIC_RELEASE);
 }
 

@@ -4,7 +4,7 @@
 #include <string.h>
 #include "rt/session/session_internal.h"
 
-static void add(struct tact_session_fault *f, const char *text, size_t *used)
+static void append_text(struct tact_session_fault *f, const char *text, size_t *used)
 {
     size_t left = sizeof f->text - 1 - *used, n = strlen(text);
     n = n < left ? n : left;
@@ -23,15 +23,15 @@ void tact_session_name_fault(struct tact_session *s, uint64_t tick, const char *
     }
     s->fault_named = 1;
     f->tick = tick;
-    add(f, kind, &used);
-    add(f, name, &used);
-    add(f, ": ", &used);
-    add(f, what, &used);
+    append_text(f, kind, &used);
+    append_text(f, name, &used);
+    append_text(f, ": ", &used);
+    append_text(f, what, &used);
 }
 
 void tact_session_raise(struct tact_session *s, double value, uint64_t tick)
 {
-    s->raised = 1;
+    s->fault_raised = 1;
     tact_safety_raise(&s->safety, -1, value, tick);
 }
 
@@ -77,7 +77,7 @@ void tact_session_check_state(struct tact_session *s, int rc, uint64_t tick)
 
 void tact_session_check_record(struct tact_session *s, uint64_t tick)
 {
-    if (s->strays && !s->fed) {
+    if (s->strays && !s->replayed_inputs) {
         char name[SESSION_NAME];
         tact_session_name_pair(s, s->stray_pair, name);
         tact_session_name_fault(s, tick, "pair ", name, "the log has no room for its contact");
@@ -89,7 +89,7 @@ void tact_session_check_outputs(struct tact_session *s, uint64_t tick)
 {
     for (int i = 0; s->safety.state == TACT_SAFETY_FAULT && i < s->output_count; i++) {
         if (!isfinite(s->wanted[i])) {
-            s->raised = 1;
+            s->fault_raised = 1;
             tact_session_name_fault(s, tick, "output ", s->scene->outputs[i].to,
                                     "what is wanted of it is not finite");
         }

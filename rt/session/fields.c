@@ -11,8 +11,8 @@
 #include "rt/session/session_internal.h"
 
 /* Adds a field prefix_name_suffix; *at is set to its offset. */
-static int add(struct tact_session *s, uint32_t *at, enum tact_field_kind kind, const char *name,
-               const char *suffix, const char *unit, int count)
+static int add_named_field(struct tact_session *s, uint32_t *at, enum tact_field_kind kind,
+                           const char *name, const char *suffix, const char *unit, int count)
 {
     char full[TACT_FIELD_NAME * 4];
     snprintf(full, sizeof full, "%s%s", name, suffix);
@@ -35,8 +35,9 @@ static int device_fields(struct tact_session *s)
     int rc = 0;
     for (int i = 0; !rc && i < s->device_count; i++) {
         struct session_device *d = &s->devices[i];
-        rc = add(s, &d->field, TACT_FIELD_INPUT, s->scene->devices[i].name, "_input",
-                 "state, stamp ns, then one value a channel", 2 + d->device.info.input_count);
+        rc = add_named_field(s, &d->field, TACT_FIELD_INPUT, s->scene->devices[i].name, "_input",
+                             "state, stamp ns, then one value a channel",
+                             2 + d->device.info.input_count);
     }
     return rc;
 }
@@ -48,8 +49,9 @@ static int sensor_fields(struct tact_session *s)
     for (int i = 0; !rc && i < s->input_count; i++) {
         struct session_input *in = &s->inputs[i];
         if (in->measures) {
-            rc = add(s, &in->field, TACT_FIELD_OUTPUT, s->hands[in->hand].names[in->link],
-                     "_measured", "rad or m, rad/s or m/s, ticks until then, 0: lost", 3);
+            rc = add_named_field(s, &in->field, TACT_FIELD_OUTPUT,
+                                 s->hands[in->hand].names[in->link], "_measured",
+                                 "rad or m, rad/s or m/s, ticks until then, 0: lost", 3);
         }
     }
     return rc;
@@ -61,14 +63,14 @@ static int constraint_fields(struct tact_session *s)
     for (uint32_t i = 0; !rc && i < s->scene->joints_count; i++) {
         struct session_constraint *b = &s->constraints[i];
         const char *name = s->scene->joints[i].name;
-        rc = add(s, &b->wrench, TACT_FIELD_OUTPUT, name, "_wrench",
-                 "N, N m on the first body, world, about the joint", 6);
+        rc = add_named_field(s, &b->wrench, TACT_FIELD_OUTPUT, name, "_wrench",
+                             "N, N m on the first body, world, about the joint", 6);
         rc = rc ? rc
-                : add(s, &b->joint, TACT_FIELD_OUTPUT, name, "_joint",
-                      "value rad or m; stop -1, 0, 1; joint m, world (3)", 5);
+                : add_named_field(s, &b->joint, TACT_FIELD_OUTPUT, name, "_joint",
+                                  "value rad or m; stop -1, 0, 1; joint m, world (3)", 5);
         rc = rc ? rc
-                : add(s, &b->warm, TACT_FIELD_OUTPUT, name, "_warm",
-                      "warm start: impulse N s, N m s, joint's axes", 6);
+                : add_named_field(s, &b->warm, TACT_FIELD_OUTPUT, name, "_warm",
+                                  "warm start: impulse N s, N m s, joint's axes", 6);
     }
     return rc;
 }
@@ -88,25 +90,28 @@ static int motion_fields(struct tact_session *s, const struct tact_log *log)
         struct session_hand *h = &s->hands[i];
         const char *name = s->scene->hands[i].name;
         int n = tact_hand_count(tact_world_hand(s->world, i));
-        rc = add(s, &h->q, TACT_FIELD_OUTPUT, name, "_position", "rad or m, by link", n);
+        rc =
+            add_named_field(s, &h->q, TACT_FIELD_OUTPUT, name, "_position", "rad or m, by link", n);
         rc = rc ? rc
-                : add(s, &h->v, TACT_FIELD_OUTPUT, name, "_velocity", "rad/s or m/s, by link", n);
+                : add_named_field(s, &h->v, TACT_FIELD_OUTPUT, name, "_velocity",
+                                  "rad/s or m/s, by link", n);
         rc = rc ? rc
-                : add(s, &h->target, target_kind(s, log), name, "_target", "rad or m, by link", n);
+                : add_named_field(s, &h->target, target_kind(s, log), name, "_target",
+                                  "rad or m, by link", n);
         rc = rc ? rc
-                : add(s, &h->torque, TACT_FIELD_OUTPUT, name, "_torque", "of the drives, N m or N",
-                      n);
+                : add_named_field(s, &h->torque, TACT_FIELD_OUTPUT, name, "_torque",
+                                  "of the drives, N m or N", n);
     }
     for (int i = 0; !rc && i < tact_world_body_count(s->world); i++) {
         struct session_body *b = &s->bodies[i];
-        rc = add(s, &b->center, TACT_FIELD_OUTPUT, b->name, "_center",
-                 "centre of mass m, quat_wxyz, world", 7);
+        rc = add_named_field(s, &b->center, TACT_FIELD_OUTPUT, b->name, "_center",
+                             "centre of mass m, quat_wxyz, world", 7);
         rc = rc ? rc
-                : add(s, &b->twist, TACT_FIELD_OUTPUT, b->name, "_twist",
-                      "m/s, rad/s at the centre of mass, world", 6);
+                : add_named_field(s, &b->twist, TACT_FIELD_OUTPUT, b->name, "_twist",
+                                  "m/s, rad/s at the centre of mass, world", 6);
         rc = rc ? rc
-                : add(s, &b->pose, TACT_FIELD_OUTPUT, b->name, "_pose",
-                      "body frame m, quat_wxyz, world", 7);
+                : add_named_field(s, &b->pose, TACT_FIELD_OUTPUT, b->name, "_pose",
+                                  "body frame m, quat_wxyz, world", 7);
     }
     return rc;
 }
@@ -121,43 +126,46 @@ static int all_fields(struct tact_session *s, const struct tact_log *log, struct
     rc = rc ? rc : constraint_fields(s);
     rc = rc ? rc : motion_fields(s, log);
     rc = rc ? rc
-            : add(s, &s->wanted_field, TACT_FIELD_OUTPUT, "outputs", "_wanted",
-                  "channel units, before the safety chain", s->output_count);
+            : add_named_field(s, &s->wanted_field, TACT_FIELD_OUTPUT, "outputs", "_wanted",
+                              "channel units, before the safety chain", s->output_count);
     rc = rc ? rc
-            : add(s, &s->sent_field, TACT_FIELD_OUTPUT, "outputs", "_sent",
-                  "channel units, after the safety chain", s->output_count);
+            : add_named_field(s, &s->sent_field, TACT_FIELD_OUTPUT, "outputs", "_sent",
+                              "channel units, after the safety chain", s->output_count);
     rc = rc ? rc
-            : add(s, &s->gate_field, TACT_FIELD_OUTPUT, "outputs", "_gate",
-                  "share let through: 0 while the device or the joint's sensor is lost",
-                  s->output_count);
+            : add_named_field(s, &s->gate_field, TACT_FIELD_OUTPUT, "outputs", "_gate",
+                              "share let through: 0 while the device or the joint's sensor is lost",
+                              s->output_count);
     rc = rc ? rc
-            : add(s, &s->safety_field, TACT_FIELD_OUTPUT, "safety", "_state", "of the safety chain",
-                  tact_safety_state_size(s->output_count));
+            : add_named_field(s, &s->safety_field, TACT_FIELD_OUTPUT, "safety", "_state",
+                              "of the safety chain", tact_safety_state_size(s->output_count));
     rc = rc ? rc
-            : add(s, &s->solver_field, TACT_FIELD_OUTPUT, "solver", "",
-                  "contacts, iterations, residual, update, deadman", 5);
+            : add_named_field(s, &s->solver_field, TACT_FIELD_OUTPUT, "solver", "",
+                              "contacts, iterations, residual, update, deadman", 5);
     rc = rc ? rc
-            : add(s, &s->timing_field, TACT_FIELD_TIMING, "timing", "",
-                  "wake latency ns, compute of the tick before ns, skipped, lost", 4);
+            : add_named_field(s, &s->timing_field, TACT_FIELD_TIMING, "timing", "",
+                              "wake latency ns, compute of the tick before ns, skipped, lost", 4);
     /* Without lists, contacts came before the joints, and there were no counts. */
     if (rc || (log && !tact_log_element(log))) {
         return rc;
     }
-    rc = add(s, &s->counts_field, TACT_FIELD_OUTPUT, "solver", "_counts",
-             "stick, active_set, search, newton, taken_back, interior_point, proximal_point, "
-             "anderson, pushes_slowed, rebounds_damped, best_restored, impulses_bounded, "
-             "energy_bounded, unsolved",
-             TACT_SOLVE_COUNTS);
+    rc = add_named_field(
+        s, &s->counts_field, TACT_FIELD_OUTPUT, "solver", "_counts",
+        "stick, active_set, search, newton, taken_back, interior_point, proximal_point, "
+        "anderson, pushes_slowed, rebounds_damped, best_restored, impulses_bounded, "
+        "energy_bounded, unsolved",
+        TACT_SOLVE_COUNTS);
     rc =
         rc ? rc
-           : add(s, &s->methods_field, TACT_FIELD_TIMING, "moments", "_methods",
+           : add_named_field(
+                 s, &s->methods_field, TACT_FIELD_TIMING, "moments", "_methods",
                  "pairs measured on the host by closed_form, sphere_mesh, half_space, convex, rim, "
                  "prisms, all_prisms, turned",
                  TACT_MOMENTS_COUNTS);
     const struct tact_field *logged = logged_field(s, log);
     if (!log || (logged && !strcmp(logged->name, "program_requests"))) {
         rc = rc ? rc
-                : add(s, &s->requests_field, TACT_FIELD_INPUT, "program", "_requests",
+                : add_named_field(
+                      s, &s->requests_field, TACT_FIELD_INPUT, "program", "_requests",
                       "sum of 1: fault cleared, 2: outputs armed, 4: a target that is not finite",
                       1);
     }
@@ -248,7 +256,7 @@ void tact_session_fill(struct tact_session *s, struct tact_record *record)
         v[s->methods_field + (uint32_t)i] = (double)(s->report.methods[i] - s->methods_before[i]);
     }
     if (s->requests_field) {
-        v[s->requests_field] = s->obeyed;
+        v[s->requests_field] = s->requests_now;
     }
 }
 

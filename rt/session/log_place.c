@@ -11,7 +11,7 @@ struct place {
 };
 
 /* Path of a file that a scene in that directory names. */
-static bool find(const char *directory, const char *file, char *path, size_t size)
+static bool resolve_path(const char *directory, const char *file, char *path, size_t size)
 {
     bool beside = directory && *directory && file && file[0] != '/';
     return file && *file &&
@@ -23,7 +23,7 @@ static bool same(const struct place *at, const char *directory, const char *file
 {
     char path[4096];
     struct stat status;
-    if (!find(directory, file, path, sizeof path)) {
+    if (!resolve_path(directory, file, path, sizeof path)) {
         return false;
     }
     return stat(path, &status) == 0 && status.st_ino == at->log.st_ino &&
@@ -79,7 +79,7 @@ bool tact_session_reads_from(const struct tact_scene *scene, const char *folder)
         const struct tact_scene_device *device = &scene->devices[i];
         for (uint32_t k = 0; k < device->settings_count; k++) {
             char path[4096];
-            if (!find(scene->directory, device->settings[k].text, path, sizeof path)) {
+            if (!resolve_path(scene->directory, device->settings[k].text, path, sizeof path)) {
                 continue;
             }
             char *slash = strrchr(path, '/');

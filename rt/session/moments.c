@@ -87,7 +87,7 @@ int tact_session_open_source(struct tact_session *s, struct tact_error *err)
                               "the moment source was compiled for another ABI version");
     }
     s->source_open = 1;
-    tact_session_place(s, insists);
+    tact_session_assign_pairs(s, insists);
     memcpy(s->report.source, s->source.name, sizeof s->report.source);
     tact_session_submit(s, 0);
     if (s->handed) {
@@ -109,8 +109,8 @@ void tact_session_submit(struct tact_session *s, uint64_t tick)
     if (!s->source_open) {
         return;
     }
-    if (s->options.clock == TACT_LOOP_REAL && !s->fed) {
-        tact_session_replace(s);
+    if (s->options.clock == TACT_LOOP_REAL && !s->replayed_inputs) {
+        tact_session_reassign_pair(s);
     }
     s->handed = s->insists;
     memset(s->measured, 0, (size_t)s->source_pair_count);
@@ -142,16 +142,16 @@ struct session_live *tact_session_live(struct tact_session *s, int pair)
     return live;
 }
 
-static void measure(struct tact_session *s, int pair, struct tact_moments *m)
+static void measure_on_host(struct tact_session *s, int pair, struct tact_moments *m)
 {
     struct session_pair *p = tact_session_pair(s, pair);
     struct session_live *live = tact_session_live(s, pair);
-    int timed = s->source_open && s->options.clock == TACT_LOOP_REAL && !s->fed;
+    int timed = s->source_open && s->options.clock == TACT_LOOP_REAL && !s->replayed_inputs;
     int64_t began = timed ? tact_clock_now() : 0;
     live->age = AGE_HOST;
-    live->got = tact_world_measure(s->world, pair, s->scratch, m);
-    if (live->got == 0 && isnan(m->volume)) {
-        live->got = 1; /* no overlap, but a fault */
+    live->status = tact_world_measure(s->world, pair, s->scratch, m);
+    if (live->status == 0 && isnan(m->volume)) {
+        live->status = 1; /* no overlap, but a fault */
     }
     if (timed) {
         tact_session_cost_host(p, tact_clock_now() - began);
@@ -164,7 +164,7 @@ static void measure(struct tact_session *s, int pair, struct tact_moments *m)
 static void carry_unmeasured(struct tact_session *s, int pair, struct tact_moments *m)
 {
     struct session_live *live = tact_session_live(s, pair);
-    const struct session_seen *last = &live->last;
+    const struct session_last_overlap *last = &live->last;
     memset(m, 0, sizeof *m);
     live->age = ++live->unmeasured;
     if (last->frame) {
@@ -179,9 +179,9 @@ static void remember(struct tact_session *s, int pair, const struct tact_moments
     const struct tact_contact *c = tact_world_contact(s->world, pair);
     const struct tact_pose *poses = tact_world_shape_poses(s->world);
     live->unmeasured = 0;
-    live->last.frame = live->got > 0;
-    if (live->got > 0) {
-        live->last = (struct session_seen){*m, poses[c->a], poses[c->b], 1};
+    live->last.frame = live->status > 0;
+    if (live->status > 0) {
+        live->last = (struct session_last_overlap){*m, poses[c->a], poses[c->b], 1};
     }
 }
 
@@ -193,19 +193,19 @@ static void count_unmeasured(struct tact_session *s, int pair, uint64_t tick)
     s->report.unmeasured++;
     p->use.unmeasured++;
     if (!p->why) {
-        p->why = live->got;
+        p->why = live->status;
         p->first = tick;
         s->unmeasured_pair = s->unmeasured_pair < 0 ? pair : s->unmeasured_pair;
     }
     if (live->age < UNMEASURED) {
         return;
     }
-    s->raised = 1;
+    s->fault_raised = 1;
     if (s->safety.state != TACT_SAFETY_FAULT) {
         char name[SESSION_NAME];
         tact_session_name_pair(s, pair, name);
         tact_session_name_fault(s, tick, "pair ", name, "it cannot be measured");
-        tact_session_raise(s, (double)live->got, tick);
+        tact_session_raise(s, (double)live->status, tick);
     }
 }
 
@@ -215,7 +215,7 @@ struct newest {
     struct tact_source_result result;
 };
 
-static struct newest look(struct tact_session *s, uint64_t tick)
+static struct newest read_source(struct tact_session *s, uint64_t tick)
 {
     struct newest n = {.age = UINT64_MAX};
     /* Nothing moves in a skipped tick: the age counts the others. */
@@ -231,19 +231,19 @@ static struct newest look(struct tact_session *s, uint64_t tick)
 static void carry(struct tact_session *s, int pair, const struct newest *n, struct tact_moments *m)
 {
     struct session_live *live = tact_session_live(s, pair);
-    struct session_seen *seen = &live->seen;
+    struct session_last_overlap *seen = &live->seen;
     const struct tact_source_moments *result =
         &n->result.pairs[tact_session_known(s, pair)->source];
     uint64_t frame = s->frames + 1 - n->age;
     if (result->status > 0 && seen->frame != frame) {
         const struct tact_pose *then = history_at(s, n->result.tick);
         const struct tact_contact *c = tact_world_contact(s->world, pair);
-        *seen = (struct session_seen){result->moments, then[c->a], then[c->b], frame};
+        *seen = (struct session_last_overlap){result->moments, then[c->a], then[c->b], frame};
     }
     if (seen->frame && frame - seen->frame <= REMEMBERED) {
         tact_world_carry(s->world, pair, &seen->a, &seen->b, &seen->moments, m);
     }
-    live->got = !(m->volume <= 0.0); /* NaN is a fault: see fault.c */
+    live->status = !(m->volume <= 0.0); /* NaN is a fault: see fault.c */
 }
 
 /* Uses a result of the source, advanced to the present; 0 where it cannot be used. */
@@ -262,7 +262,7 @@ static int use_result(struct tact_session *s, int pair, const struct newest *n,
     if (result->status < 0) {
         return 0;
     }
-    live->got = result->status;
+    live->status = result->status;
     live->age = (uint32_t)n->age;
     if (n->age == 1) {
         *m = result->moments;
@@ -275,13 +275,13 @@ static int use_result(struct tact_session *s, int pair, const struct newest *n,
 /* A replay reads the moments of the source from the log, and recomputes those of the host. */
 static void replay_pair(struct tact_session *s, int pair, struct tact_moments *m)
 {
-    const double *v = tact_session_logged(s, pair, s->fed);
+    const double *v = tact_session_logged(s, pair, s->replayed_inputs);
     struct session_live *live = tact_session_live(s, pair);
     if (v[AT_STATUS + 1] == AGE_HOST) {
-        measure(s, pair, m);
+        measure_on_host(s, pair, m);
         return;
     }
-    live->got = (int32_t)v[AT_STATUS];
+    live->status = (int32_t)v[AT_STATUS];
     live->age = (uint32_t)v[AT_STATUS + 1];
     memcpy(m, v + AT_MOMENTS, sizeof *m);
 }
@@ -301,7 +301,7 @@ static void count(struct tact_session *s, struct session_pair *p, uint32_t age)
 
 void tact_session_moments(struct tact_session *s, uint64_t tick)
 {
-    const struct newest newest = look(s, tick);
+    const struct newest newest = read_source(s, tick);
     int fell_back = 0, near_count;
     const int *near = tact_world_near(s->world, &near_count);
     s->age_now = 0;
@@ -309,7 +309,7 @@ void tact_session_moments(struct tact_session *s, uint64_t tick)
         const int i = near[k];
         struct session_pair *p = tact_session_pair(s, i);
         struct session_live *live = tact_session_live(s, i);
-        live->got = 0;
+        live->status = 0;
         live->age = AGE_HOST;
         if (!tact_world_is_close(s->world, i)) {
             live->unmeasured = 0;
@@ -319,25 +319,25 @@ void tact_session_moments(struct tact_session *s, uint64_t tick)
         }
         struct tact_moments m = {0};
         p->met = 1;
-        if (s->fed && !s->recompute) {
+        if (s->replayed_inputs && !s->recompute) {
             replay_pair(s, i, &m);
         } else {
             if (!use_result(s, i, &newest, &m)) {
-                measure(s, i, &m);
+                measure_on_host(s, i, &m);
                 fell_back += p->by_source && newest.result.tick >= p->since;
             }
-            if (live->got < 0) {
+            if (live->status < 0) {
                 carry_unmeasured(s, i, &m);
             } else {
                 remember(s, i, &m);
                 count(s, p, live->age);
             }
         }
-        if (live->got < 0) {
+        if (live->status < 0) {
             count_unmeasured(s, i, tick);
         }
-        const int carried = live->got < 0 && m.volume > 0.0;
-        tact_world_set_moments(s->world, i, live->got > 0 || carried ? &m : NULL);
+        const int carried = live->status < 0 && m.volume > 0.0;
+        tact_world_set_moments(s->world, i, live->status > 0 || carried ? &m : NULL);
     }
     memcpy(s->methods_before, s->report.methods, sizeof s->methods_before);
     if (s->scratch) {

@@ -54,7 +54,7 @@ void tact_session_place_pair(const struct tact_session *s, struct session_pair *
     p->by_source = s->insists;
 }
 
-void tact_session_place(struct tact_session *s, int insists)
+void tact_session_assign_pairs(struct tact_session *s, int insists)
 {
     s->insists = insists;
     for (int i = 0; i < s->pair_count; i++) {
@@ -63,7 +63,7 @@ void tact_session_place(struct tact_session *s, int insists)
     int count;
     (void)tact_world_near(s->world, &count);
     for (int i = 0; i < count; i++) {
-        tact_session_replace(s); /* at most one pair at a time */
+        tact_session_reassign_pair(s); /* at most one pair at a time */
     }
 }
 
@@ -102,7 +102,7 @@ uint32_t tact_session_oldest(const struct tact_session *s, const struct session_
     return large && age < LARGE_AGE ? LARGE_AGE : age;
 }
 
-void tact_session_replace(struct tact_session *s)
+void tact_session_reassign_pair(struct tact_session *s)
 {
     const double most = 1e9 * s->scene->moments.host_time;
     struct session_pair *dearest = NULL, *cheapest = NULL;

@@ -24,7 +24,7 @@ int tact_session_open_pressure(struct tact_session *s, struct tact_recorder_opti
     return 0;
 }
 
-void tact_session_take_pressure(struct tact_session *s, struct tact_pressure *map)
+void tact_session_request_pressure(struct tact_session *s, struct tact_pressure *map)
 {
     s->pressure_asked = map;
 }

@@ -192,7 +192,7 @@ static void list_shapes(const struct tact_scene_shape *shapes, uint32_t count, c
     }
 }
 
-static struct tact_pose pose_of(const double position[3], const double quat_wxyz[4])
+static struct tact_pose body_pose(const double position[3], const double quat_wxyz[4])
 {
     struct tact_pose pose;
     memcpy(pose.position, position, sizeof pose.position);
@@ -208,7 +208,7 @@ static void list_bodies(const struct tact_session *s, struct lists *l)
     }
     for (uint32_t i = 0; i < s->scene->bodies_count; i++) {
         const struct tact_scene_body *b = &s->scene->bodies[i];
-        struct tact_pose pose = pose_of(b->position, b->quat_wxyz);
+        struct tact_pose pose = body_pose(b->position, b->quat_wxyz);
         list_shapes(b->shapes, b->shapes_count, b->fixed ? "world" : b->name,
                     b->fixed ? &pose : NULL, l);
     }
@@ -218,10 +218,10 @@ static void list_hand(const struct tact_session *s, uint32_t index, struct lists
 {
     const struct tact_scene_hand *hand = &s->scene->hands[index];
     const struct session_hand *h = &s->hands[index];
-    struct tact_pose base = pose_of(hand->position, hand->quat_wxyz);
+    struct tact_pose base = body_pose(hand->position, hand->quat_wxyz);
     for (uint32_t k = 0; k < hand->links_count; k++) {
         const struct tact_scene_link *link = &hand->links[k];
-        struct tact_pose pose = pose_of(link->joint.position, link->joint.quat_wxyz), world;
+        struct tact_pose pose = body_pose(link->joint.position, link->joint.quat_wxyz), world;
         struct tact_recorder_link *out = &l->links[l->content.link_count++];
         *out = (struct tact_recorder_link){
             .name = h->names[k],

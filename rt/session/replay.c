@@ -8,9 +8,9 @@
 #include "rt/clock.h"
 #include "rt/log/log_reader.h"
 #include "rt/session/facts.h"
-#include "rt/session/onto_internal.h"
+#include "rt/session/playback_internal.h"
 #include "rt/session/session_internal.h"
-#include "rt/session/view.h"
+#include "rt/session/scene_log.h"
 
 #define SOURCE_WAIT_NS 1000000000 /* longest wait for a result of the source */
 
@@ -97,7 +97,7 @@ static void restart(struct tact_session *s, const struct tact_record *record, ui
 static void replay_tick(struct tact_session *s, const struct tact_record *now,
                         const struct tact_replay_options *o, struct tact_replay_report *report)
 {
-    s->fed = now;
+    s->replayed_inputs = now;
     if (s->handed) {
         s->source.ops->wait(s->source.self, now->tick, SOURCE_WAIT_NS);
     }
@@ -122,7 +122,7 @@ static void pace(const struct tact_session *s, const struct tact_replay_options 
                  int64_t *start_ns)
 {
     int64_t at = (int64_t)tick * s->period_ns;
-    if (!o->realtime && !o->onto) {
+    if (!o->realtime && !o->playback_device) {
         return;
     }
     if (!*start_ns) {
@@ -133,7 +133,7 @@ static void pace(const struct tact_session *s, const struct tact_replay_options 
 
 /* Position of a replay in its log. */
 struct replay_place {
-    struct tact_view *view;
+    struct tact_scene_log *view;
     struct tact_log *log;
     const struct tact_replay_options *options;
     uint64_t from, to; /* ticks; to: the one after the last */
@@ -145,7 +145,7 @@ struct replay_place {
 
 /* Lets the options' turn() choose the next tick. 0; 1: a record before the chosen tick is read
  * next; -ECANCELED where the replay ends. */
-static int take_turn(struct replay_place *p, uint64_t next)
+static int choose_next(struct replay_place *p, uint64_t next)
 {
     const struct tact_log_state *state = tact_log_state(p->log);
     uint64_t chosen = next;
@@ -174,7 +174,7 @@ static int next_record(struct replay_place *p)
         if (rc && p->now->tick < p->to) {
             return 1;
         }
-        rc = take_turn(p, p->to);
+        rc = choose_next(p, p->to);
         if (rc <= 0) {
             return rc;
         }
@@ -182,7 +182,7 @@ static int next_record(struct replay_place *p)
     return rc;
 }
 
-static int replay_record(struct replay_place *p, struct session_onto *onto,
+static int replay_record(struct replay_place *p, struct session_playback *playback,
                          struct tact_replay_report *report)
 {
     struct tact_session *s = p->view->session;
@@ -199,24 +199,24 @@ static int replay_record(struct replay_place *p, struct session_onto *onto,
         report->resyncs++;
         return 0;
     }
-    int rc = now->tick == p->chosen ? 0 : take_turn(p, now->tick);
+    int rc = now->tick == p->chosen ? 0 : choose_next(p, now->tick);
     if (rc) {
         return rc;
     }
     p->chosen = UINT64_MAX;
     pace(s, p->options, now->tick, &p->start_ns);
-    if (s->apart && now->tick) {
+    if (s->external_ticks && now->tick) {
         restart(s, p->before, now->tick);
     }
     replay_tick(s, now, p->options, report);
-    if (onto->count) {
-        tact_session_onto_write(s, onto, now->tick, report);
+    if (playback->count) {
+        tact_session_playback_write(s, playback, now->tick, report);
     }
     return 0;
 }
 
-static int replay_ticks(struct tact_view *view, struct tact_log *log,
-                        const struct tact_replay_options *o, struct session_onto *onto,
+static int replay_ticks(struct tact_scene_log *view, struct tact_log *log,
+                        const struct tact_replay_options *o, struct session_playback *playback,
                         struct tact_replay_report *report)
 {
     struct tact_session *s = view->session;
@@ -233,7 +233,7 @@ static int replay_ticks(struct tact_view *view, struct tact_log *log,
     p.before = malloc(bytes);
     int rc = p.now && p.before ? 1 : -ENOMEM;
     while (rc > 0 && !tact_stop_requested(o->stop) && (rc = next_record(&p)) > 0) {
-        rc = replay_record(&p, onto, report);
+        rc = replay_record(&p, playback, report);
         if (rc <= 0) {
             p.expected = p.now->tick + 1;
             struct tact_record *last = p.before;
@@ -248,12 +248,12 @@ static int replay_ticks(struct tact_view *view, struct tact_log *log,
 }
 
 /* Opens another source of moments than the log. */
-static int open_moments(struct tact_view *view, const struct tact_replay_options *o,
+static int open_moments(struct tact_scene_log *view, const struct tact_replay_options *o,
                         struct tact_error *err)
 {
     struct tact_session *s = view->session;
     s->recompute = o->moments != TACT_REPLAY_LOGGED;
-    s->apart = o->each;
+    s->external_ticks = o->each;
     if (o->moments != TACT_REPLAY_SOURCE) {
         return 0;
     }
@@ -301,8 +301,8 @@ int tact_replay_run(const char *path, struct tact_messages messages,
 int tact_replay_run_with(const char *path, const struct tact_replay_options *o,
                          struct tact_replay_report *report, struct tact_error *err)
 {
-    struct tact_view view = {0};
-    struct session_onto onto = {.count = 0};
+    struct tact_scene_log view = {0};
+    struct session_playback playback = {.count = 0};
     struct tact_log *log;
     memset(report, 0, sizeof *report);
     tact_histogram_reset(&report->compute);
@@ -319,19 +319,20 @@ int tact_replay_run_with(const char *path, const struct tact_replay_options *o,
     rc = tact_view_open_with(log, o->local, o->messages, &view, err);
     rc = rc ? rc : check_range(state, o, view.session->period, err);
     rc = rc ? rc : open_moments(&view, o, err);
-    if (!rc && o->onto) {
-        rc = tact_session_onto_open(view.session, o, &onto, err);
+    if (!rc && o->playback_device) {
+        rc = tact_session_playback_open(view.session, o, &playback, err);
     }
-    rc = rc ? rc : replay_ticks(&view, log, o, &onto, report);
-    tact_session_onto_close(&onto);
-    if (!rc && o->scene && report->onto_ticks && !report->onto_armed) {
+    rc = rc ? rc : replay_ticks(&view, log, o, &playback, report);
+    tact_session_playback_close(&playback);
+    if (!rc && o->scene && report->playback_ticks && !report->playback_armed) {
         tact_message(o->messages, TACT_MESSAGE_WARNING,
-                     "%s was given zero throughout: the deadman %s was never held", o->onto,
-                     o->scene->deadman);
+                     "%s was given zero throughout: the deadman %s was never held",
+                     o->playback_device, o->scene->deadman);
     }
-    if (report->onto_fault) {
+    if (report->playback_fault) {
         tact_message(o->messages, TACT_MESSAGE_ERROR,
-                     "%s: the log has a value that is not finite: zero from there on", o->onto);
+                     "%s: the log has a value that is not finite: zero from there on",
+                     o->playback_device);
     }
     report->took_ns = tact_clock_now() - began;
     if (!rc && !report->ticks && !tact_stop_requested(o->stop)) {
@@ -341,7 +342,7 @@ int tact_replay_run_with(const char *path, const struct tact_replay_options *o,
     if (!rc && o->ended) {
         o->ended(o->user, view.session);
     }
-    tact_view_close(&view);
+    tact_scene_log_close(&view);
     tact_log_close(log);
     return rc;
 }

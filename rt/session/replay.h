@@ -26,7 +26,7 @@ enum tact_replay_moments {
 };
 
 struct tact_log;
-struct tact_view;
+struct tact_scene_log;
 
 /** Options of a replay. */
 struct tact_replay_options {
@@ -44,7 +44,7 @@ struct tact_replay_options {
      * realtime. NULL: none. It is opened as `scene` states, which also determines a safety chain
      * that starts disarmed: the limits, rates and filters of its outputs to that device, and its
      * deadman, which is read from the device of that scene. Those of the log are not used. */
-    const char *onto;
+    const char *playback_device;
     const struct tact_scene *scene; /**< for playback_device, else NULL; with a deadman */
     const struct tact_device_type *const *types; /**< device types, for playback_device */
     size_t type_count;                           /**< number of device types */
@@ -58,7 +58,8 @@ struct tact_replay_options {
      * replayed, or the one after the last. The function may wait, and may choose another tick of
      * the log, which then starts from the state in the log before it. Returns 0; 1 ends the replay.
      */
-    int (*turn)(void *user, struct tact_view *view, const struct tact_log *log, uint64_t *next);
+    int (*turn)(void *user, struct tact_scene_log *view, const struct tact_log *log,
+                uint64_t *next);
     /** Called with the session after the last tick; may be NULL. */
     void (*ended)(void *user, struct tact_session *session);
     void *user; /**< passed to compared, turn and ended */
@@ -84,10 +85,10 @@ struct tact_replay_report {
     struct tact_histogram compute; /**< compute times of the replayed ticks [ns] */
     int64_t took_ns;               /**< from opening the log to the last comparison */
     int64_t session_ns;            /**< sum of the recorded compute times of those ticks [ns] */
-    uint64_t onto_ticks;           /**< ticks in which the device was written */
-    uint64_t onto_armed;   /**< of these, with its deadman held; in all others zero was written */
-    uint64_t onto_limited; /**< values changed by its limits or rates */
-    int onto_fault;        /**< 1: a value in the log was not finite: zero from then on */
+    uint64_t playback_ticks;       /**< ticks in which the device was written */
+    uint64_t playback_armed; /**< of these, with its deadman held; in all others zero was written */
+    uint64_t playback_limited; /**< values changed by its limits or rates */
+    int playback_fault;        /**< 1: a value in the log was not finite: zero from then on */
 };
 
 /** The first or last tick of a range: the value itself, or the first tick not before a time [s].

@@ -285,7 +285,8 @@ TACT_API struct tact_world *tact_session_world(struct tact_session *session);
 /** Requests the pressure of the next tick's contacts, for that tick only; from the thread of the
  * tick: in an observer, or between two steps. *map belongs to the caller and must not be read
  * before that tick. Real-time safe. */
-TACT_API void tact_session_take_pressure(struct tact_session *session, struct tact_pressure *map);
+TACT_API void tact_session_request_pressure(struct tact_session *session,
+                                            struct tact_pressure *map);
 
 /** Layout of a tick's record. Real-time safe. */
 TACT_API const struct tact_layout *tact_session_layout(const struct tact_session *session);

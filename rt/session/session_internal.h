@@ -72,15 +72,15 @@ struct session_extras {
 
 /* Information about a pair while it is near, by the slot of its contact in the world. */
 struct session_live {
-    int pair;             /* its number + 1: the slot of another pair is cleared */
-    int32_t got;          /* of this tick, as of tact_moments_pair() */
-    uint32_t age;         /* of this tick [ticks], AGE_HOST for the host */
-    struct session_seen { /* the source's last overlap: a lost contact may return */
+    int pair;                     /* its number + 1: the slot of another pair is cleared */
+    int32_t status;               /* of this tick, as of tact_moments_pair() */
+    uint32_t age;                 /* of this tick [ticks], AGE_HOST for the host */
+    struct session_last_overlap { /* the source's last overlap: a lost contact may return */
         struct tact_moments moments;
         struct tact_pose a, b;
         uint64_t frame; /* 0: none */
     } seen;
-    struct session_seen
+    struct session_last_overlap
         last;            /* last measurement, of source or host; frame: 0 where it was no overlap */
     uint32_t unmeasured; /* ticks in a row in which it could not be measured, up to this one */
 };
@@ -110,7 +110,7 @@ struct session_pair {
     double scale;       /* factor of the source's estimate that makes it agree with measurements */
     int32_t why;        /* errno of the first of these ticks, 0: there was none */
     uint64_t first;     /* that tick; */
-    int told;           /* 1: its event is in the log */
+    int logged;         /* 1: its event is in the log */
     struct session_use {
         uint64_t host, source, unmeasured; /* numbers of ticks */
         uint32_t age_max;
@@ -149,7 +149,7 @@ struct session_watcher {
     struct tact_stop done;
     struct tact_session_status last;
     int64_t started_ns; /* CLOCK_MONOTONIC */
-    int told;           /* 1: which parts of real time were granted is logged */
+    int logged;         /* 1: which parts of real time were granted is logged */
 };
 
 /* Requests of the program during a run, and the result of its controller: an input of the tick. */
@@ -225,12 +225,12 @@ struct tact_session {
     uint32_t requests_field;              /* 0: the log has none */
     uint64_t methods_before[TACT_MOMENTS_COUNTS];
     struct tact_recorder *recorder;
-    char *log_path;                /* path of the log that it writes, or wrote */
-    struct tact_record *blank;     /* record of a replay that is not recorded */
-    struct tact_record *last;      /* the record that the last tick filled; NULL: none */
-    const struct tact_record *fed; /* replay: the tick's inputs, else NULL */
-    int recompute;                 /* replay: moments of a source are recomputed as well */
-    int apart;                     /* replay: the caller restores and submits before every tick */
+    char *log_path;            /* path of the log that it writes, or wrote */
+    struct tact_record *blank; /* record of a replay that is not recorded */
+    struct tact_record *last;  /* the record that the last tick filled; NULL: none */
+    const struct tact_record *replayed_inputs; /* replay: the tick's inputs, else NULL */
+    int recompute;      /* replay: moments of a source are recomputed as well */
+    int external_ticks; /* replay: the caller restores and submits before every tick */
 
     struct tact_pressure *pressure;       /* buffer for a map of the log; NULL: it has none */
     struct tact_pressure *pressure_asked; /* map requested for the next tick, or NULL */
@@ -259,12 +259,12 @@ struct tact_session {
     int joint_count;
     int controlled;    /* 1: targets are inputs */
     uint32_t requests; /* requests from any thread, for the next tick: SESSION_CLEAR, SESSION_ARM */
-    uint32_t obeyed;   /* those that take effect in this tick, and SESSION_BAD_TARGET */
-    int fault_named;   /* 1: the report names the fault of this one */
-    int raised;        /* 1: this tick found a cause of a fault */
-    int cause_stands;  /* 1: the last tick found a cause of a fault */
-    int in_fault;      /* 1: the last tick ended in a fault; read by any thread */
-    int seen_fallback; /* events already in the log */
+    uint32_t requests_now; /* those that take effect in this tick, and SESSION_BAD_TARGET */
+    int fault_named;       /* 1: the report names the fault of this one */
+    int fault_raised;      /* 1: this tick found a cause of a fault */
+    int cause_present;     /* 1: the last tick found a cause of a fault */
+    int in_fault;          /* 1: the last tick ended in a fault; read by any thread */
+    int seen_fallback;     /* events already in the log */
     int seen_fault;
 };
 
@@ -331,11 +331,11 @@ void tact_session_moments(struct tact_session *s, uint64_t tick);
 void tact_session_submit(struct tact_session *s, uint64_t tick);
 
 /* placing.c: which of source and host measures a pair. insists: always the source. */
-void tact_session_place(struct tact_session *s, int insists);
+void tact_session_assign_pairs(struct tact_session *s, int insists);
 /*
  * Moves a pair from the host to the source or back, at most one. Real-time safe, as the following.
  */
-void tact_session_replace(struct tact_session *s);
+void tact_session_reassign_pair(struct tact_session *s);
 void tact_session_place_pair(const struct tact_session *s, struct session_pair *p);
 /* Records the time of a pair on the host, or the source's estimate of it. */
 void tact_session_cost_host(struct session_pair *p, int64_t ns);
@@ -395,16 +395,16 @@ void tact_session_check_outputs(struct tact_session *s, uint64_t tick);
 void tact_session_check_record(struct tact_session *s, uint64_t tick);
 
 /* io_tick.c: from the devices to the joints, and back; real-time safe. */
-void tact_session_take_inputs(struct tact_session *s, uint64_t tick);
+void tact_session_read_inputs(struct tact_session *s, uint64_t tick);
 void tact_session_send_outputs(struct tact_session *s, uint64_t tick, int64_t now);
 
 /* tick.c: one tick, real-time safe. */
 void tact_session_tick(void *user, uint64_t tick, int64_t planned_ns, int64_t woke_ns);
 
 /* scene_log.c: tact_scene_log_open() with another local solver than the scene's, or NULL. */
-struct tact_view;
+struct tact_scene_log;
 int tact_view_open_with(const struct tact_log *log, const char *local,
-                        struct tact_messages messages, struct tact_view *out,
+                        struct tact_messages messages, struct tact_scene_log *out,
                         struct tact_error *err);
 
 /*

@@ -48,7 +48,7 @@ static void name_both(struct tact_session *s, int pair, char *both, size_t size,
     }
 }
 
-static void say(struct tact_session *s, const char *event, const char *text)
+static void report_overlap(struct tact_session *s, const char *event, const char *text)
 {
     tact_message(s->options.messages, TACT_MESSAGE_WARNING, "%s", text);
     if (s->recorder) {
@@ -70,7 +70,7 @@ void tact_session_report_start(struct tact_session *s)
         if (p->start.inside) {
             snprintf(text, sizeof text, "%s start one inside the other: no normal separates them",
                      both);
-            say(s, "overlap", text);
+            report_overlap(s, "overlap", text);
             continue;
         }
         int n = tact_number_print(text, sizeof text, "%s start %.3g mm deep", both,
@@ -79,12 +79,12 @@ void tact_session_report_start(struct tact_session *s)
             snprintf(text + n, sizeof text - (size_t)n, " and no joint of %s can separate them",
                      hands);
         }
-        say(s, "overlap", text);
+        report_overlap(s, "overlap", text);
     }
     if (named > MOST_NAMED) {
         snprintf(text, sizeof text, "%d more pairs start deeper than their target",
                  named - MOST_NAMED);
-        say(s, "overlap", text);
+        report_overlap(s, "overlap", text);
     }
 }
 
@@ -124,11 +124,11 @@ void tact_session_report_outrun(struct tact_session *s)
                  "%s moved by more than the thinner of them in %llu ticks, so that contacts may be "
                  "missing; a body with `fast: true` passes through nothing",
                  both, (unsigned long long)p->outrun_ticks);
-        say(s, "outrun", text);
+        report_overlap(s, "outrun", text);
     }
     if (named > MOST_NAMED) {
         snprintf(text, sizeof text, "%d more pairs moved by more than the thinner in a tick",
                  named - MOST_NAMED);
-        say(s, "outrun", text);
+        report_overlap(s, "outrun", text);
     }
 }

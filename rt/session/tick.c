@@ -7,10 +7,10 @@
 #include "rt/clock.h"
 #include "rt/session/session_internal.h"
 
-static void read_devices(struct tact_session *s, uint64_t tick, double t, int64_t now)
+static void read_inputs(struct tact_session *s, uint64_t tick, double t, int64_t now)
 {
-    if (s->fed) {
-        tact_session_feed(s, s->fed);
+    if (s->replayed_inputs) {
+        tact_session_feed(s, s->replayed_inputs);
         return;
     }
     for (int i = 0; i < s->device_count; i++) {
@@ -72,12 +72,12 @@ static void mark_unmeasured(struct tact_session *s, uint64_t tick, int64_t now)
     const int *near = tact_world_near(s->world, &count);
     for (int i = 0; i < count; i++) {
         struct session_pair *p = tact_session_pair(s, near[i]);
-        if (p->use.unmeasured && !p->told) {
+        if (p->use.unmeasured && !p->logged) {
             char text[SESSION_NAME + sizeof why];
             tact_session_name_pair(s, near[i], text);
             memcpy(text + strlen(text), why, sizeof why);
             tact_recorder_event_rt(s->recorder, tick, now, "unmeasured", text);
-            p->told = 1;
+            p->logged = 1;
         }
     }
 }
@@ -140,7 +140,7 @@ static void record(struct tact_session *s, uint64_t tick, int64_t planned, int64
     struct tact_record *slot = s->recorder ? tact_recorder_begin(s->recorder) : NULL;
     struct tact_record *r = slot ? slot : s->blank;
     s->planned_ns = planned;
-    s->last = slot || s->fed ? r : NULL;
+    s->last = slot || s->replayed_inputs ? r : NULL;
     if (!s->last) {
         return; /* no reader */
     }
@@ -209,17 +209,17 @@ void tact_session_tick(void *user, uint64_t tick, int64_t planned_ns, int64_t wo
 {
     struct tact_session *s = user;
     double t = (double)tick * s->period;
-    int64_t began = s->fed ? 0 : tact_clock_now();
+    int64_t began = s->replayed_inputs ? 0 : tact_clock_now();
     s->skipped += tick - s->next_tick;
     s->next_tick = tick + 1;
     tact_session_obey(s);
-    read_devices(s, tick, t, planned_ns);
-    tact_session_take_inputs(s, tick);
+    read_inputs(s, tick, t, planned_ns);
+    tact_session_read_inputs(s, tick);
     tact_session_control(s, tick, t);
     carry_weights(s, t);
-    int64_t before = s->fed ? 0 : tact_clock_now();
+    int64_t before = s->replayed_inputs ? 0 : tact_clock_now();
     tact_session_moments(s, tick);
-    if (!s->fed) {
+    if (!s->replayed_inputs) {
         s->moments_ns = tact_clock_now() - before;
         tact_histogram_add(&s->report.moments, s->moments_ns);
     }
@@ -228,13 +228,13 @@ void tact_session_tick(void *user, uint64_t tick, int64_t planned_ns, int64_t wo
     tact_session_send_outputs(s, tick, woke_ns);
     tact_session_check_outputs(s, tick);
     tact_world_begin(s->world);
-    if (!s->apart) {
+    if (!s->external_ticks) {
         tact_session_submit(s, tick + 1);
     }
     record(s, tick, planned_ns, woke_ns);
     tact_session_record_pressure(s, tick, planned_ns);
     tact_session_settle(s);
-    if (!s->fed) {
+    if (!s->replayed_inputs) {
         mark_events(s, tick, planned_ns);
         publish_status(s, tick, woke_ns - planned_ns);
         if (s->options.observe) {

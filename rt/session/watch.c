@@ -44,16 +44,16 @@ static void warn_of(struct session_watcher *w, const struct tact_session_status 
 }
 
 /* Logs which parts of real-time scheduling were granted, in the first ticks. */
-static void tell_realtime(struct session_watcher *w, const struct tact_session_status *now)
+static void log_realtime(struct session_watcher *w, const struct tact_session_status *now)
 {
     struct tact_session *s = w->session;
     const struct tact_realtime_report *r = &s->report.loop.realtime;
     char text[512] = "granted:";
     size_t used = strlen(text);
-    if (w->told || !r->count || s->options.clock != TACT_LOOP_REAL) {
+    if (w->logged || !r->count || s->options.clock != TACT_LOOP_REAL) {
         return;
     }
-    w->told = 1;
+    w->logged = 1;
     for (int i = 0; i < r->count; i++) {
         if (r->item[i].granted && r->item[i].why[0]) {
             tact_message(s->options.messages, TACT_MESSAGE_WARNING,
@@ -85,7 +85,7 @@ static void watch_once(struct session_watcher *w)
     if (!now || !fresh) {
         return;
     }
-    tell_realtime(w, now);
+    log_realtime(w, now);
     warn_of(w, now);
     if (o->watch) {
         o->watch(o->watch_user, now);

@@ -39,7 +39,7 @@ PLAIN_FOLDERS = [  # grows as folders are cleaned
     "contact/pair/features", "contact/pair/field", "contact/pair/points", "contact/pair/smooth", "contact/pair/volume",
     "contact/shape", "contact/world", "kernels", "rt", "rt/log", "rt/scene", "devices/attached", "devices/comedi", "devices/common",
     "devices/evdev", "devices/force", "devices/guard", "devices/recorded", "devices/scripted", "devices/twin",
-    "examples"]
+    "devices/plugin", "rt/session", "examples", "examples/library", "examples/viewer"]
 PLAIN_WORDS = {  # words with a private meaning: what to write instead
     r"mend(s|ing)?": "fix",
     r"tells?|told": "report, state, return or set",

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 #include "devices/registry.h"
 #include "rt/log/log_reader.h"
-#include "rt/session/view.h"
+#include "rt/session/scene_log.h"
 
 static void must(int rc, const struct tact_error *err)
 {
@@ -63,7 +63,8 @@ static void twist_at(struct tact_world *world, const struct played_body *bodies,
 
 /* Energy of the bodies, and the work that contacts do with the velocities after the tick. Half of
  * the change of velocity comes before, so that no tick's energy can grow by more than this. */
-static void account(const struct tact_view *view, const double *v, struct played *out, int tick)
+static void account(const struct tact_scene_log *view, const double *v, struct played *out,
+                    int tick)
 {
     struct tact_world *world = tact_session_world(view->session);
     const struct played_body *bodies = out->body + (size_t)tick * (size_t)out->bodies;
@@ -95,9 +96,9 @@ static void read_all(const char *path, struct played *out)
 {
     struct tact_error err = {0};
     struct tact_log *log;
-    struct tact_view view;
+    struct tact_scene_log view;
     must(tact_log_open(path, &log, &err), &err);
-    must(tact_view_open(log, (struct tact_messages){NULL, NULL}, &view, &err), &err);
+    must(tact_scene_log_open(log, (struct tact_messages){NULL, NULL}, &view, &err), &err);
     struct tact_record *record = malloc(tact_layout_bytes(tact_log_layout(log)));
     size_t ticks = (size_t)tact_log_state(log)->ticks, bodies = (size_t)view.body_count;
     out->ticks = (int)ticks;
@@ -121,7 +122,7 @@ static void read_all(const char *path, struct played *out)
         account(&view, record->values, out, (int)t);
     }
     free(record);
-    tact_view_close(&view);
+    tact_scene_log_close(&view);
     tact_log_close(log);
 }
 

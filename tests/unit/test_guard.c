@@ -97,7 +97,7 @@ static int64_t silence_borne(struct tact_guard *guard, void (*beat)(struct tact_
         for (int beats = 0; beats < 20 || (tact_guard_state(guard, sent) != TACT_GUARD_PASSING &&
                                            tact_clock_now() < until);
              beats++) {
-            if (tact_guard_state(guard, tact_clock_now()) == TACT_GUARD_HELD) {
+            if (tact_guard_state(guard, tact_clock_now()) == TACT_GUARD_INHIBITED) {
                 tact_guard_arm(guard);
             }
             sent = tact_clock_now();
@@ -214,7 +214,7 @@ static void a_guard_that_was_waited_for_is_known(void **state)
     assert_int_equal(kill(tact_guard_pid(guard), SIGKILL), 0);
     assert_int_equal(waitpid(-1, NULL, 0), tact_guard_pid(guard));
     tact_guard_poll(guard);
-    assert_int_equal(tact_guard_state(guard, tact_clock_now()), TACT_GUARD_GONE);
+    assert_int_equal(tact_guard_state(guard, tact_clock_now()), TACT_GUARD_ENDED);
     /* Whoever has the number now is left alone. */
     pid_t other = fork();
     if (other == 0) {

@@ -36,7 +36,7 @@ static struct tact_device_input at(struct tact_device *device, uint64_t tick)
 static struct tact_twin_state look(const struct tact_device *device, int axis)
 {
     struct tact_twin_state state;
-    assert_int_equal(tact_twin_look(device, axis, &state), 0);
+    assert_int_equal(tact_twin_read_state(device, axis, &state), 0);
     return state;
 }
 
@@ -442,7 +442,7 @@ static void describes_itself(void **state)
     assert_string_equal(info->output[1].name, "strong");
     assert_true(info->input[0].rest == 0.25 && info->input[1].rest == -0.5);
     assert_true(at(&device, 0).channel[1] == -0.5);
-    assert_int_equal(tact_twin_look(&device, 2, &none), -22);
+    assert_int_equal(tact_twin_read_state(&device, 2, &none), -22);
     device.ops->close(device.self);
 }
 

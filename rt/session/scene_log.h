@@ -7,8 +7,8 @@
  *
  * No function here is real-time safe.
  */
-#ifndef TACT_RT_SESSION_VIEW_H
-#define TACT_RT_SESSION_VIEW_H
+#ifndef TACT_RT_SESSION_SCENE_LOG_H
+#define TACT_RT_SESSION_SCENE_LOG_H
 
 #include <stdint.h>
 #include "../../contact/api.h"
@@ -23,7 +23,7 @@ TACT_BEGIN_DECLS
 
 /** A pair of shapes of the log: one that came into contact, or in logs of schema_version 1 any that
  * may touch. Offsets count doubles in a record. */
-struct tact_view_pair {
+struct tact_scene_log_pair {
     const char *name;   /**< "ruler/pinch.left_distal": A, then B */
     int pair;           /**< number in the session's world */
     double friction;    /**< mu [1] */
@@ -40,7 +40,7 @@ struct tact_view_pair {
 };
 
 /** A joint of a hand. */
-struct tact_view_joint {
+struct tact_scene_log_joint {
     const char *name;  /**< "pinch.left_distal" */
     int slides;        /**< 1: [m], [N]; 0: [rad], [N m] */
     uint32_t position; /**< [rad] or [m] */
@@ -50,7 +50,7 @@ struct tact_view_joint {
 };
 
 /** A body that moves. */
-struct tact_view_body {
+struct tact_scene_log_body {
     const char *name; /**< name of the body */
     uint32_t center;  /**< centre of mass [m], quat_wxyz, world (7) */
     uint32_t twist;   /**< [m/s], [rad/s] at the centre of mass, world (6) */
@@ -58,26 +58,26 @@ struct tact_view_body {
 };
 
 /** A joint of a mechanism. */
-struct tact_view_constraint {
+struct tact_scene_log_constraint {
     const char *name; /**< name of the joint */
     uint32_t wrench;  /**< on its first body, world axes, about the joint [N (3), N m (3)] */
     uint32_t joint;   /**< value [rad] or [m]; stop -1, 0, 1; joint [m], world (3) */
 };
 
 /** All of it; names and arrays belong to the scene log. */
-struct tact_view {
-    struct tact_scene *scene;                 /**< scene of the log */
-    struct tact_session *session;             /**< made from the scene, never run */
-    struct tact_view_pair *pairs;             /**< [pair_count] pairs with a contact */
-    int pair_count;                           /**< number of pairs */
-    struct tact_view_joint *joints;           /**< [joint_count] joints of all hands */
-    int joint_count;                          /**< number of joints */
-    struct tact_view_constraint *constraints; /**< [constraint_count] joints of mechanisms */
-    int constraint_count;                     /**< number of joints of mechanisms */
-    struct tact_view_body *bodies;            /**< [body_count] bodies that move */
-    int body_count;                           /**< number of bodies */
-    struct tact_device_info *devices;         /**< as they were at the time of the recording */
-    int device_count;                         /**< number of devices */
+struct tact_scene_log {
+    struct tact_scene *scene;                      /**< scene of the log */
+    struct tact_session *session;                  /**< made from the scene, never run */
+    struct tact_scene_log_pair *pairs;             /**< [pair_count] pairs with a contact */
+    int pair_count;                                /**< number of pairs */
+    struct tact_scene_log_joint *joints;           /**< [joint_count] joints of all hands */
+    int joint_count;                               /**< number of joints */
+    struct tact_scene_log_constraint *constraints; /**< [constraint_count] joints of mechanisms */
+    int constraint_count;                          /**< number of joints of mechanisms */
+    struct tact_scene_log_body *bodies;            /**< [body_count] bodies that move */
+    int body_count;                                /**< number of bodies */
+    struct tact_device_info *devices;              /**< as they were at the time of the recording */
+    int device_count;                              /**< number of devices */
     uint32_t *device_inputs; /**< of each device: state, stamp [ns], then one value a channel */
     uint32_t wanted;         /**< [output_count] outputs before the safety chain */
     uint32_t sent;           /**< [output_count] outputs after the safety chain */
@@ -99,19 +99,19 @@ struct tact_view {
  *         this version of tact
  * @retval -ENOMEM  *err states the reason in each case
  */
-TACT_API int tact_view_open(const struct tact_log *log, struct tact_messages messages,
-                            struct tact_view *out, struct tact_error *err);
+TACT_API int tact_scene_log_open(const struct tact_log *log, struct tact_messages messages,
+                                 struct tact_scene_log *out, struct tact_error *err);
 
 /**
  * Runs the tick of `now` again from the state at the end of `before`, the record of the tick before
  * it. tact_session_world(view->session) then has the contacts as they were in that tick: patch with
  * its outline, impulse in the patch's frame. Not real-time safe.
  */
-TACT_API void tact_view_step(struct tact_view *view, const struct tact_record *before,
-                             const struct tact_record *now);
+TACT_API void tact_scene_log_step(struct tact_scene_log *view, const struct tact_record *before,
+                                  const struct tact_record *now);
 
 /** Frees its contents; one that is all zero is allowed. */
-TACT_API void tact_view_close(struct tact_view *view);
+TACT_API void tact_scene_log_close(struct tact_scene_log *view);
 
 TACT_END_DECLS
 

@@ -1,4 +1,4 @@
-#include "rt/session/view.h"
+#include "rt/session/scene_log.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -74,7 +74,8 @@ static int read_device(json_t *item, struct tact_device_info *info)
                : read_wrenches(json_object_get(item, "wrenches"), info);
 }
 
-static int read_devices(const struct tact_log *log, struct tact_view *view, struct tact_error *err)
+static int load_devices(const struct tact_log *log, struct tact_scene_log *view,
+                        struct tact_error *err)
 {
     const struct tact_log_attachment *a = tact_log_attachment(log, TACT_LOG_DEVICES);
     json_error_t why;
@@ -110,13 +111,13 @@ static int read_scene(const struct tact_log *log, struct tact_scene **out, struc
     return rc;
 }
 
-static void list_pairs(struct tact_view *view)
+static void list_pairs(struct tact_scene_log *view)
 {
     struct tact_session *s = view->session;
     for (; view->pair_count < s->listed_count; view->pair_count++) {
         int pair = s->listed[view->pair_count];
         uint32_t at = tact_session_known(s, pair)->place - 1;
-        view->pairs[view->pair_count] = (struct tact_view_pair){
+        view->pairs[view->pair_count] = (struct tact_scene_log_pair){
             .name = tact_session_pair_name(s, pair),
             .pair = pair,
             .friction = tact_world_law(s->world, pair)->friction,
@@ -133,13 +134,13 @@ static void list_pairs(struct tact_view *view)
     }
 }
 
-static void list_joints(struct tact_view *view)
+static void list_joints(struct tact_scene_log *view)
 {
     const struct tact_session *s = view->session;
     for (uint32_t i = 0; i < s->scene->hands_count; i++) {
         const struct session_hand *h = &s->hands[i];
         for (uint32_t k = 0; k < s->scene->hands[i].links_count; k++) {
-            view->joints[view->joint_count++] = (struct tact_view_joint){
+            view->joints[view->joint_count++] = (struct tact_scene_log_joint){
                 .name = h->names[k],
                 .slides = !strcmp(s->scene->hands[i].links[k].joint.type, "slide"),
                 .position = h->q + k,
@@ -151,18 +152,18 @@ static void list_joints(struct tact_view *view)
     }
 }
 
-static void list_constraints(struct tact_view *view)
+static void list_constraints(struct tact_scene_log *view)
 {
     const struct tact_session *s = view->session;
     for (; view->constraint_count < tact_world_constraint_count(s->world);
          view->constraint_count++) {
         const struct session_constraint *b = &s->constraints[view->constraint_count];
-        view->constraints[view->constraint_count] = (struct tact_view_constraint){
+        view->constraints[view->constraint_count] = (struct tact_scene_log_constraint){
             s->scene->joints[view->constraint_count].name, b->wrench, b->joint};
     }
 }
 
-static int list_all(struct tact_view *view)
+static int list_all(struct tact_scene_log *view)
 {
     const struct tact_session *s = view->session;
     size_t joints = 1;
@@ -185,7 +186,7 @@ static int list_all(struct tact_view *view)
     for (; view->body_count < tact_world_body_count(s->world); view->body_count++) {
         const struct session_body *b = &s->bodies[view->body_count];
         view->bodies[view->body_count] =
-            (struct tact_view_body){b->name, b->center, b->twist, b->pose};
+            (struct tact_scene_log_body){b->name, b->center, b->twist, b->pose};
     }
     for (int i = 0; i < s->device_count; i++) {
         view->device_inputs[i] = s->devices[i].field;
@@ -211,14 +212,14 @@ static int set_local(struct tact_scene *scene, const char *local)
     return local && !copy ? -ENOMEM : 0;
 }
 
-int tact_view_open(const struct tact_log *log, struct tact_messages messages, struct tact_view *out,
-                   struct tact_error *err)
+int tact_scene_log_open(const struct tact_log *log, struct tact_messages messages,
+                        struct tact_scene_log *out, struct tact_error *err)
 {
     return tact_view_open_with(log, NULL, messages, out, err);
 }
 
 int tact_view_open_with(const struct tact_log *log, const char *local,
-                        struct tact_messages messages, struct tact_view *out,
+                        struct tact_messages messages, struct tact_scene_log *out,
                         struct tact_error *err)
 {
     struct tact_session_options options = tact_session_options_default();
@@ -227,7 +228,7 @@ int tact_view_open_with(const struct tact_log *log, const char *local,
     options.messages = messages;
     int rc = read_scene(log, &out->scene, err);
     rc = rc ? rc : set_local(out->scene, local);
-    rc = rc ? rc : read_devices(log, out, err);
+    rc = rc ? rc : load_devices(log, out, err);
     rc = rc ? rc
             : tact_session_prepare(out->scene, &options, out->devices, out->device_count, log,
                                    &out->session, err);
@@ -243,17 +244,17 @@ int tact_view_open_with(const struct tact_log *log, const char *local,
     return rc;
 }
 
-void tact_view_step(struct tact_view *view, const struct tact_record *before,
-                    const struct tact_record *now)
+void tact_scene_log_step(struct tact_scene_log *view, const struct tact_record *before,
+                         const struct tact_record *now)
 {
     struct tact_session *s = view->session;
     tact_session_restore(s, before);
-    s->fed = now;
+    s->replayed_inputs = now;
     tact_session_tick(s, now->tick, now->stamp_ns, now->stamp_ns);
-    s->fed = NULL;
+    s->replayed_inputs = NULL;
 }
 
-void tact_view_close(struct tact_view *view)
+void tact_scene_log_close(struct tact_scene_log *view)
 {
     tact_session_destroy(view->session);
     tact_scene_free(view->scene);

@@ -11,7 +11,7 @@ static int is_held(const struct tact_device_input *in)
 }
 
 /* 1 where no deadman is required; 0 for a device that is lost or whose values are old. */
-static int deadman_held(const struct tact_session *s)
+static int session_deadman_held(const struct tact_session *s)
 {
     if (s->deadman_device < 0) {
         return 1;
@@ -60,7 +60,7 @@ static void map_targets(struct tact_session *s)
 
 /* Stores a measured value, and the rate from the one before. A lost sensor leaves the joint at rest
  * at its last position. */
-static void measure(const struct tact_session *s, struct session_input *in, uint64_t tick)
+static void measure_joint(const struct tact_session *s, struct session_input *in, uint64_t tick)
 {
     double x = value_of(s, in), now = (double)tick + 1.0;
     if (is_held(&s->devices[in->device].input) || !isfinite(x)) {
@@ -80,14 +80,14 @@ static void measure(const struct tact_session *s, struct session_input *in, uint
 
 /* Measured joints start the tick at their measured state. The resulting torque, with the drive
  * implicit, is the one that is sent. */
-static void take_states(struct tact_session *s, uint64_t tick)
+static void load_joint_states(struct tact_session *s, uint64_t tick)
 {
     int measured = 0;
     for (int i = 0; i < s->input_count; i++) {
         struct session_input *in = &s->inputs[i];
         if (in->measures) {
             struct tact_hand_state hand = tact_hand_state(tact_world_hand(s->world, in->hand));
-            measure(s, in, tick);
+            measure_joint(s, in, tick);
             hand.q[in->link] = in->state.q;
             hand.v[in->link] = in->state.rate;
             measured = 1;
@@ -99,10 +99,10 @@ static void take_states(struct tact_session *s, uint64_t tick)
     }
 }
 
-void tact_session_take_inputs(struct tact_session *s, uint64_t tick)
+void tact_session_read_inputs(struct tact_session *s, uint64_t tick)
 {
-    s->deadman = deadman_held(s);
-    take_states(s, tick);
+    s->deadman = session_deadman_held(s);
+    load_joint_states(s, tick);
     map_targets(s);
 }
 
@@ -143,7 +143,7 @@ static void contact_wrench(const struct tact_session *s, struct tact_owner owner
 }
 
 /* Value of an output, in N m or N. */
-static double felt(struct tact_session *s, const struct session_output *out)
+static double output_force(struct tact_session *s, const struct session_output *out)
 {
     double wrench[6];
     struct tact_pose frame;
@@ -176,7 +176,7 @@ void tact_session_send_outputs(struct tact_session *s, uint64_t tick, int64_t no
     for (int i = 0; i < s->output_count; i++) {
         struct session_output *out = &s->outputs[i];
         out->gate = is_lost(s, out) ? 0.0 : fmin(1.0, out->gate + s->safety.ramp_step);
-        s->wanted[i] = out->gate > 0.0 ? out->gate * out->gain * felt(s, out) : 0.0;
+        s->wanted[i] = out->gate > 0.0 ? out->gate * out->gain * output_force(s, out) : 0.0;
     }
     tact_safety_step(&s->safety, s->wanted, may_arm(s), tick, s->sent);
     for (int i = 0; i < s->output_count; i++) {
@@ -185,7 +185,7 @@ void tact_session_send_outputs(struct tact_session *s, uint64_t tick, int64_t no
     }
     for (int i = 0; i < s->device_count; i++) {
         struct session_device *d = &s->devices[i];
-        if (!s->fed && d->device.ops->write) {
+        if (!s->replayed_inputs && d->device.ops->write) {
             d->device.ops->write(d->device.self, d->output, now);
         }
     }

@@ -102,7 +102,7 @@ static struct tact_replay_options options_onto(const char *name)
     board.channels = FELT;
     board.held_to = UINT64_MAX;
     board.unit = "N m";
-    o.onto = name;
+    o.playback_device = name;
     o.scene = here;
     o.types = types;
     o.type_count = sizeof types / sizeof *types;
@@ -242,8 +242,8 @@ static void held_to_account(uint64_t from, uint64_t to, const struct tact_replay
                   board.writes, outside);
     assert_int_equal(outside, 0);
     assert_true(nonzero > (int)(to - from) - 5);
-    assert_int_equal(report->onto_ticks, 500);
-    assert_int_equal(report->onto_armed, to - from);
+    assert_int_equal(report->playback_ticks, 500);
+    assert_int_equal(report->playback_armed, to - from);
 }
 
 static void the_deadman_is_live(void **state)
@@ -266,7 +266,7 @@ static void the_deadman_is_live(void **state)
         expect_zero(i);
     }
     assert_int_equal(board.writes, 501);
-    assert_int_equal(report.onto_armed, 0);
+    assert_int_equal(report.playback_armed, 0);
 }
 
 /* A switch of another device than the one that is written to. */
@@ -331,7 +331,7 @@ static void the_limits_are_given_here(void **state)
     }
     assert_true(most == 0.05);
     assert_true(fastest > 0.99e-4 && fastest <= 1.0000001e-4);
-    assert_true(report.onto_limited > 100);
+    assert_true(report.playback_limited > 100);
     tact_scene_free(scene);
 }
 

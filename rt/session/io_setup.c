@@ -47,8 +47,8 @@ static const struct tact_device_type *find_type(const struct tact_session *s, ui
 }
 
 /* Adds the key of the device's type where the type is invalid. */
-static int checked(const struct tact_session *s, uint32_t index, struct tact_device *device,
-                   struct tact_error *err)
+static int check_device(const struct tact_session *s, uint32_t index, struct tact_device *device,
+                        struct tact_error *err)
 {
     const struct tact_scene_device *def = &s->scene->devices[index];
     snprintf(device->info.name, sizeof device->info.name, "%s", def->name);
@@ -94,7 +94,7 @@ int tact_session_open_device(const struct tact_session *s, uint32_t index, struc
         at_device(s, index, "",
                   err); /* a missing setting has no place in the file: the device has */
     }
-    return rc ? rc : checked(s, index, out, err);
+    return rc ? rc : check_device(s, index, out, err);
 }
 
 int tact_session_open_devices(struct tact_session *s, const struct tact_device_info *replayed,
@@ -131,8 +131,8 @@ int tact_session_open_devices(struct tact_session *s, const struct tact_device_i
 }
 
 /* Finds "device.channel"; an error names the key of the scene. */
-static int find_channel(struct tact_session *s, const char *path, int output, const char *key,
-                        int *device, int *channel, struct tact_error *err)
+static int find_device_channel(struct tact_session *s, const char *path, int output,
+                               const char *key, int *device, int *channel, struct tact_error *err)
 {
     const char *dot = strchr(path, '.');
     size_t length = dot ? (size_t)(dot - path) : strlen(path);
@@ -194,7 +194,7 @@ static int map_input(struct tact_session *s, uint32_t i, struct tact_error *err)
         .measures = !strcmp(def->what, "state"),
         .alpha = def->filter > 0.0 ? -tact_expm1(-2.0 * pi * def->filter * s->period) : 1.0};
     snprintf(key, sizeof key, "inputs[%u].from", i);
-    int rc = find_channel(s, def->from, 0, key, &in->device, &in->channel, err);
+    int rc = find_device_channel(s, def->from, 0, key, &in->device, &in->channel, err);
     snprintf(key, sizeof key, "inputs[%u].to", i);
     rc = rc ? rc : find_joint(s, def->to, key, &in->hand, &in->link, err);
     if (!rc) {
@@ -239,7 +239,7 @@ static int map_output(struct tact_session *s, uint32_t i, struct tact_safety_cha
     snprintf(key, sizeof key, "outputs[%u].from", i);
     int rc = find_owner(s, def->from, key, &out->owner, err);
     snprintf(key, sizeof key, "outputs[%u].to", i);
-    rc = rc ? rc : find_channel(s, def->to, 1, key, &out->device, &out->channel, err);
+    rc = rc ? rc : find_device_channel(s, def->to, 1, key, &out->device, &out->channel, err);
     out->kind = !strcmp(def->what, "force")    ? OUTPUT_FORCE
                 : !strcmp(def->what, "moment") ? OUTPUT_MOMENT
                                                : OUTPUT_TORQUE;
@@ -282,12 +282,12 @@ int tact_session_map(struct tact_session *s, struct tact_error *err)
         char key[64];
         snprintf(key, sizeof key, "markers[%u].from", i);
         m->def = &scene->markers[i];
-        rc = find_channel(s, m->def->from, 0, key, &m->device, &m->channel, err);
+        rc = find_device_channel(s, m->def->from, 0, key, &m->device, &m->channel, err);
     }
     s->deadman_device = s->deadman_channel = -1;
     if (!rc && scene->deadman) {
-        rc = find_channel(s, scene->deadman, 0, "deadman", &s->deadman_device, &s->deadman_channel,
-                          err);
+        rc = find_device_channel(s, scene->deadman, 0, "deadman", &s->deadman_device,
+                                 &s->deadman_channel, err);
     }
     struct tact_safety_options options = tact_safety_default();
     options.period = s->period;

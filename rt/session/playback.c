@@ -1,5 +1,5 @@
 /* Playback of a replay's outputs on a real device. */
-#include "rt/session/onto_internal.h"
+#include "rt/session/playback_internal.h"
 
 #include <errno.h>
 #include <math.h>
@@ -8,7 +8,7 @@
 #include "rt/clock.h"
 
 /* Index of a channel by its name, or -1. */
-static int find_channel(const struct tact_device_channel *channels, int count, const char *name)
+static int channel_index(const struct tact_device_channel *channels, int count, const char *name)
 {
     int at = -1;
     for (int i = 0; i < count; i++) {
@@ -29,7 +29,7 @@ static int find_device(const struct tact_scene *scene, const char *name, size_t 
 
 /* Opens a device of the given scene. */
 static int open_device(const struct tact_session *s, const struct tact_replay_options *o, int index,
-                       struct session_onto *onto, struct tact_error *err)
+                       struct session_playback *playback, struct tact_error *err)
 {
     const struct tact_scene_device *def = &o->scene->devices[index];
     struct tact_session here = {.scene = o->scene, .options = s->options, .period = s->period};
@@ -43,16 +43,16 @@ static int open_device(const struct tact_session *s, const struct tact_replay_op
         return tact_error_set(err, -EINVAL, "outputs are not armed before %s is calibrated",
                               def->name);
     }
-    int rc =
-        tact_session_open_device(&here, (uint32_t)index, &onto->opened[onto->count].device, err);
-    onto->count += !rc;
+    int rc = tact_session_open_device(&here, (uint32_t)index,
+                                      &playback->opened[playback->count].device, err);
+    playback->count += !rc;
     return rc;
 }
 
 /* Opens the device of the deadman, which an operator here must hold: that of the log is in the
  * past. */
 static int open_deadman(const struct tact_session *s, const struct tact_replay_options *o,
-                        int written, struct session_onto *onto, struct tact_error *err)
+                        int written, struct session_playback *playback, struct tact_error *err)
 {
     const char *path = o->scene->deadman;
     const char *dot = path ? strchr(path, '.') : NULL;
@@ -67,14 +67,14 @@ static int open_deadman(const struct tact_session *s, const struct tact_replay_o
     if (index < 0) {
         return tact_error_set(err, -EINVAL, "expected device.channel, found \"%s\"", path);
     }
-    int rc = index == written ? 0 : open_device(s, o, index, onto, err);
+    int rc = index == written ? 0 : open_device(s, o, index, playback, err);
     if (rc) {
         return rc;
     }
-    onto->deadman_device = onto->count - 1;
-    const struct tact_device_info *info = &onto->opened[onto->deadman_device].device.info;
-    onto->deadman_channel = find_channel(info->input, info->input_count, dot + 1);
-    if (onto->deadman_channel < 0) {
+    playback->deadman_device = playback->count - 1;
+    const struct tact_device_info *info = &playback->opened[playback->deadman_device].device.info;
+    playback->deadman_channel = channel_index(info->input, info->input_count, dot + 1);
+    if (playback->deadman_channel < 0) {
         tact_scene_where(o->scene, "deadman", err);
         return tact_error_set(err, -EINVAL, "device \"%s\" has no input channel \"%s\"",
                               o->scene->devices[index].name, dot + 1);
@@ -109,124 +109,126 @@ static int limits_of(const struct tact_scene *scene, const char *device, const c
 /* A safety chain with the given scene's limits, disarmed: it ramps up wherever the replay begins.
  */
 static int make_chain(const struct tact_session *s, const struct tact_replay_options *o,
-                      struct session_onto *onto, struct tact_error *err)
+                      struct session_playback *playback, struct tact_error *err)
 {
-    const struct tact_device_info *then = &s->devices[onto->logged].device.info;
-    const struct tact_device_info *now = &onto->opened[0].device.info;
+    const struct tact_device_info *then = &s->devices[playback->logged].device.info;
+    const struct tact_device_info *now = &playback->opened[0].device.info;
     struct tact_safety_channel channels[TACT_SAFETY_CHANNELS];
     struct tact_safety_options options = tact_safety_default();
     options.period = s->period;
     for (int i = 0; i < s->output_count; i++) {
         const struct session_output *out = &s->outputs[i];
-        onto->channel[i] = -1;
+        playback->channel[i] = -1;
         channels[i] = (struct tact_safety_channel){0.0, INFINITY, 0.0};
-        if (out->device != onto->logged) {
+        if (out->device != playback->logged) {
             continue;
         }
         const struct tact_device_channel *was = &then->output[out->channel];
-        int k = find_channel(now->output, now->output_count, was->name);
+        int k = channel_index(now->output, now->output_count, was->name);
         if (k < 0 || strcmp(now->output[k].unit, was->unit)) {
             return tact_error_set(err, -EINVAL,
                                   "%s: its output \"%s\", in %s when this was "
                                   "recorded, is %s%s now",
-                                  o->onto, was->name, was->unit, k < 0 ? "not there" : "in ",
-                                  k < 0 ? "" : now->output[k].unit);
+                                  o->playback_device, was->name, was->unit,
+                                  k < 0 ? "not there" : "in ", k < 0 ? "" : now->output[k].unit);
         }
-        if (!limits_of(o->scene, o->onto, was->name, &channels[i])) {
+        if (!limits_of(o->scene, o->playback_device, was->name, &channels[i])) {
             tact_error_at(err, o->scene->path, 0, 0, NULL);
             return tact_error_set(err, -EINVAL,
                                   "no output goes to %s.%s, which the log has: nothing here limits "
                                   "it",
-                                  o->onto, was->name);
+                                  o->playback_device, was->name);
         }
-        onto->channel[i] = k;
+        playback->channel[i] = k;
     }
-    int rc = tact_safety_init(&onto->safety, channels, s->output_count, &options);
+    int rc = tact_safety_init(&playback->safety, channels, s->output_count, &options);
     return rc ? tact_error_set(err, rc, "%s: a limit or rate of an output that cannot be",
                                o->scene->path)
               : 0;
 }
 
-int tact_session_onto_open(struct tact_session *s, const struct tact_replay_options *o,
-                           struct session_onto *onto, struct tact_error *err)
+int tact_session_playback_open(struct tact_session *s, const struct tact_replay_options *o,
+                               struct session_playback *playback, struct tact_error *err)
 {
     int outputs = 0;
-    memset(onto, 0, sizeof *onto);
+    memset(playback, 0, sizeof *playback);
     if (!o->scene) {
         return tact_error_set(err, -EINVAL,
                               "a log goes onto a device only with a scene given here, for its "
                               "deadman and limits: --scene FILE");
     }
-    onto->logged = find_device(s->scene, o->onto, strlen(o->onto));
+    playback->logged = find_device(s->scene, o->playback_device, strlen(o->playback_device));
     for (int i = 0; i < s->output_count; i++) {
-        outputs += s->outputs[i].device == onto->logged;
+        outputs += s->outputs[i].device == playback->logged;
     }
-    if (onto->logged < 0 || !outputs) {
+    if (playback->logged < 0 || !outputs) {
         return tact_error_set(err, -ENODEV,
-                              onto->logged < 0 ? "the log's scene has no device \"%s\""
-                                               : "nothing goes to the device \"%s\" in this "
-                                                 "session",
-                              o->onto);
+                              playback->logged < 0 ? "the log's scene has no device \"%s\""
+                                                   : "nothing goes to the device \"%s\" in this "
+                                                     "session",
+                              o->playback_device);
     }
-    int index = find_device(o->scene, o->onto, strlen(o->onto));
+    int index = find_device(o->scene, o->playback_device, strlen(o->playback_device));
     if (index < 0) {
         tact_error_at(err, o->scene->path, 0, 0, NULL);
-        return tact_error_set(err, -ENODEV, "this scene has no device \"%s\"", o->onto);
+        return tact_error_set(err, -ENODEV, "this scene has no device \"%s\"", o->playback_device);
     }
-    int rc = open_device(s, o, index, onto, err);
-    rc = rc ? rc : open_deadman(s, o, index, onto, err);
-    rc = rc ? rc : make_chain(s, o, onto, err);
+    int rc = open_device(s, o, index, playback, err);
+    rc = rc ? rc : open_deadman(s, o, index, playback, err);
+    rc = rc ? rc : make_chain(s, o, playback, err);
     if (rc) {
-        tact_session_onto_close(onto);
+        tact_session_playback_close(playback);
     }
     return rc;
 }
 
 /* As in a session: held on a device that is present and whose values are recent. */
-static int deadman_held(const struct session_onto *onto)
+static int playback_deadman_held(const struct session_playback *playback)
 {
-    const struct tact_device_input *in = &onto->opened[onto->deadman_device].input;
+    const struct tact_device_input *in = &playback->opened[playback->deadman_device].input;
     return in->state != TACT_DEVICE_LOST && in->state != TACT_DEVICE_STALE &&
-           in->channel[onto->deadman_channel] > 0.5;
+           in->channel[playback->deadman_channel] > 0.5;
 }
 
-void tact_session_onto_write(struct tact_session *s, struct session_onto *onto, uint64_t tick,
-                             struct tact_replay_report *report)
+void tact_session_playback_write(struct tact_session *s, struct session_playback *playback,
+                                 uint64_t tick, struct tact_replay_report *report)
 {
     int64_t now = tact_clock_now();
-    for (int i = 0; i < onto->count; i++) {
-        onto->opened[i].device.ops->read(onto->opened[i].device.self, tick,
-                                         (double)tick * s->period, now, &onto->opened[i].input);
+    for (int i = 0; i < playback->count; i++) {
+        playback->opened[i].device.ops->read(playback->opened[i].device.self, tick,
+                                             (double)tick * s->period, now,
+                                             &playback->opened[i].input);
     }
-    int lost = onto->opened[0].input.state == TACT_DEVICE_LOST;
+    int lost = playback->opened[0].input.state == TACT_DEVICE_LOST;
     for (int i = 0; i < s->output_count; i++) {
-        onto->wanted[i] = onto->channel[i] >= 0 && !lost ? s->sent[i] : 0.0;
+        playback->wanted[i] = playback->channel[i] >= 0 && !lost ? s->sent[i] : 0.0;
     }
-    int state = tact_safety_step(&onto->safety, onto->wanted, deadman_held(onto) && !lost, tick,
-                                 onto->sent);
+    int state = tact_safety_step(&playback->safety, playback->wanted,
+                                 playback_deadman_held(playback) && !lost, tick, playback->sent);
     for (int i = 0; i < s->output_count; i++) {
-        if (onto->channel[i] >= 0) {
-            onto->opened[0].output[onto->channel[i]] = onto->sent[i];
+        if (playback->channel[i] >= 0) {
+            playback->opened[0].output[playback->channel[i]] = playback->sent[i];
         }
     }
-    for (int i = 0; i < onto->count; i++) {
-        if (onto->opened[i].device.ops->write) {
-            onto->opened[i].device.ops->write(onto->opened[i].device.self, onto->opened[i].output,
-                                              now);
+    for (int i = 0; i < playback->count; i++) {
+        if (playback->opened[i].device.ops->write) {
+            playback->opened[i].device.ops->write(playback->opened[i].device.self,
+                                                  playback->opened[i].output, now);
         }
     }
-    report->onto_ticks++;
-    report->onto_armed += state == TACT_SAFETY_ARMED;
-    report->onto_limited = onto->safety.ticks[TACT_TRIP_CLAMP] + onto->safety.ticks[TACT_TRIP_RATE];
-    report->onto_fault = state == TACT_SAFETY_FAULT;
+    report->playback_ticks++;
+    report->playback_armed += state == TACT_SAFETY_ARMED;
+    report->playback_limited =
+        playback->safety.ticks[TACT_TRIP_CLAMP] + playback->safety.ticks[TACT_TRIP_RATE];
+    report->playback_fault = state == TACT_SAFETY_FAULT;
 }
 
-void tact_session_onto_close(struct session_onto *onto)
+void tact_session_playback_close(struct session_playback *playback)
 {
-    while (onto->count > 0) {
-        struct tact_device *device = &onto->opened[--onto->count].device;
-        double *output = onto->opened[onto->count].output;
-        memset(output, 0, sizeof onto->opened[0].output);
+    while (playback->count > 0) {
+        struct tact_device *device = &playback->opened[--playback->count].device;
+        double *output = playback->opened[playback->count].output;
+        memset(output, 0, sizeof playback->opened[0].output);
         if (device->ops->write) {
             device->ops->write(device->self, output, tact_clock_now());
         }

@@ -1,19 +1,19 @@
 /* Playback of a replay's outputs on a real device, through the safety chain of a scene given for
  * it. */
-#ifndef TACT_RT_SESSION_ONTO_INTERNAL_H
-#define TACT_RT_SESSION_ONTO_INTERNAL_H
+#ifndef TACT_RT_SESSION_PLAYBACK_INTERNAL_H
+#define TACT_RT_SESSION_PLAYBACK_INTERNAL_H
 
 #include "rt/session/replay.h"
 #include "rt/session/session_internal.h"
 
-enum { ONTO_DEVICES = 2 }; /* the output device, and the deadman's where it is another */
+enum { PLAYBACK_DEVICES = 2 }; /* the output device, and the deadman's where it is another */
 
-struct session_onto {
+struct session_playback {
     struct {
         struct tact_device device;
         struct tact_device_input input;
         double output[TACT_DEVICE_CHANNELS];
-    } opened[ONTO_DEVICES]; /* the first is the output device */
+    } opened[PLAYBACK_DEVICES]; /* the first is the output device */
     int count;
     int logged;                        /* index of the device in the log's scene */
     int deadman_device;                /* of `opened` */
@@ -25,15 +25,15 @@ struct session_onto {
 
 /* Opens the output device of o->scene and the device of that scene's deadman. Nothing in the log
  * determines how a device is opened or what is sent to it. 0 or a negative errno with *err set. */
-int tact_session_onto_open(struct tact_session *s, const struct tact_replay_options *o,
-                           struct session_onto *onto, struct tact_error *err);
+int tact_session_playback_open(struct tact_session *s, const struct tact_replay_options *o,
+                               struct session_playback *playback, struct tact_error *err);
 
 /* Writes the session's outputs of this tick while the deadman is held and no device is lost; else
  * zero. Counts the results in the report. */
-void tact_session_onto_write(struct tact_session *s, struct session_onto *onto, uint64_t tick,
-                             struct tact_replay_report *report);
+void tact_session_playback_write(struct tact_session *s, struct session_playback *playback,
+                                 uint64_t tick, struct tact_replay_report *report);
 
 /* Writes zero and closes. */
-void tact_session_onto_close(struct session_onto *onto);
+void tact_session_playback_close(struct session_playback *playback);
 
 #endif
