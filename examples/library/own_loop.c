@@ -1,14 +1,14 @@
-/* A loop of the program's own at 1 kHz in real time: the same bits as `tact run`.
- *     own_loop SCENE SECONDS LOG */
+/* A program that runs its own loop at 1 kHz in real time and gets the same bits as `tact run`.
+ * own_loop SCENE SECONDS LOG */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <tact/tact.h>
 
-#define PERIOD_NS 1000000 /* of the scene: its `period` is 0.001 s */
+#define PERIOD_NS 1000000 /* must equal the scene's `period`, 0.001 s */
 
-/* The time of the clock that tact's stamps are of [ns]. */
+/* The clock that tact takes its time stamps from [ns]. */
 static int64_t now_ns(void)
 {
     struct timespec t;
@@ -23,7 +23,7 @@ static void sleep_until(int64_t ns)
     }
 }
 
-/* Steps a session at its times; what else the program does in a period would stand here. */
+/* Steps a session once a period. The program's other work of each period belongs here. */
 static int loop(struct tact_session *session, long ticks)
 {
     struct tact_session_status status;
@@ -54,7 +54,8 @@ static int run(const char *path, double seconds, const char *log, struct tact_er
     rc = rc ? rc : tact_session_create(scene, &options, &session, err);
     rc = rc ? rc : tact_session_begin(session);
     if (!rc) {
-        /* Real time is the program's own here: what is refused only makes ticks late. */
+        /* The program makes its own thread a real-time thread. Where the system refuses, ticks may
+         * be late. */
         const struct tact_realtime_options realtime = tact_realtime_default();
         tact_realtime_enter(&realtime, NULL);
         rc = loop(session, (long)(seconds * 1e9 / PERIOD_NS + 0.5));

@@ -1,14 +1,14 @@
-/* A pinch study: how hard two fingers must press a ruler that they grasp off its centre of mass.
- *     pinch_study ruler.yaml      prints a row for each grip, from open (0) to closed (1) */
+/* A pinch study: how hard must two fingers press a ruler that they grasp away from its centre of
+ * mass? pinch_study ruler.yaml      prints a row for each grip, from open (0) to closed (1) */
 #include <math.h>
 #include <stdio.h>
 #include <tact/tact.h>
 
-/* From 0.1 s to 0.6 s the fingers close, as far as the grip says. */
+/* The fingers close from 0.1 s to 0.6 s, in proportion to the grip. */
 static void close_fingers(void *user, const struct tact_session_state *state, double *target)
 {
     static const double open[4] = {0.26582, -1.00529, -0.26582, 1.00529}; /* [rad] */
-    static const double by[4] = {-0.25900, -0.20182, 0.25900, 0.20182};   /* [rad] at grip 1 */
+    static const double by[4] = {-0.25900, -0.20182, 0.25900, 0.20182};   /* [rad], to grip 1 */
     const double share = fmin(fmax((state->time - 0.1) / 0.5, 0.0), 1.0);
     for (int i = 0; i < state->joint_count && i < 4; i++) {
         target[i] = open[i] + *(const double *)user * share * by[i];

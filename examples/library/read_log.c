@@ -1,11 +1,11 @@
-/* Reads a log: when each pair touched, and the largest force between the two.
- *     read_log FILE */
+/* Reads a log and prints when each pair touched and the largest force between its shapes. read_log
+ * FILE */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <tact/tact.h>
 
-/* What is printed of a pair. */
+/* One printed row: a pair. */
 struct touch {
     double first, last; /* [s] */
     double most;        /* [N] */

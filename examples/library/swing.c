@@ -7,10 +7,11 @@
 struct swing {
     double amplitude; /* [rad] */
     double frequency; /* [Hz] */
-    double felt;      /* [N m], of the last tick */
+    double felt;      /* of the last tick [N m] */
 };
 
-/* In every tick: goes by the scene's time, so that a session has the same bits on every clock. */
+/* Called in every tick. Uses the scene's time, so that a session has the same bits on every clock.
+ */
 static void swing_read(void *self, uint64_t tick, double t, int64_t now_ns,
                        struct tact_device_input *in)
 {
@@ -21,7 +22,7 @@ static void swing_read(void *self, uint64_t tick, double t, int64_t now_ns,
     in->channel[0] = s->amplitude * tact_sin(2.0 * 3.14159265358979323846 * s->frequency * t);
 }
 
-/* Once more after the last tick, with zero. */
+/* Also called once after the last tick, with zeros. */
 static void swing_write(void *self, const double *out, int64_t now_ns)
 {
     (void)now_ns;

@@ -1,5 +1,4 @@
-/* A program with a device type of its own: swing.c, linked in.
- *     with_type swing.yaml LOG */
+/* A program that links a device type of its own, swing.c. with_type swing.yaml LOG */
 #include <stdio.h>
 #include <tact/tact.h>
 
@@ -23,7 +22,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: with_type SCENE LOG\n");
         return 2;
     }
-    options.types = types; /* beside them, tact_devices_builtin() has those of tact */
+    options.types = types; /* in addition to tact's own: tact_devices_builtin() */
     options.type_count = 1;
     options.clock = TACT_LOOP_FREE;
     options.record = argv[2];

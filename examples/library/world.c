@@ -1,5 +1,5 @@
-/* A world without scene, session or devices: a box slides over a floor until friction stops it,
- * after v^2 / (2 mu g). Prints the distance [m], and the exact one. */
+/* A world without scene, session or devices: a box slides over a floor until friction stops it.
+ * Prints the distance and the exact one, v^2 / (2 mu g) [m]. */
 #include <math.h>
 #include <stdio.h>
 #include <tact/tact.h>
@@ -27,7 +27,7 @@ int main(void)
     struct tact_solve_stats stats;
     struct tact_world *world;
 
-    /* What there is: bodies, then their shapes, of the materials 0 and 1. */
+    /* The world: bodies, then their shapes, of the materials 0 and 1. */
     body.pose.position[2] = half - law.overlap;
     CHECK(tact_shape_tessellate(&box));
     CHECK(tact_body_set_mass(&body, mass, (double[6]){inertia, inertia, inertia, 0, 0, 0}));
@@ -42,7 +42,7 @@ int main(void)
     CHECK(tact_world_finish(world));
     tact_world_start(world, scratch);
 
-    /* Ticks of options.period, 1 ms: nothing below allocates. */
+    /* Steps of options.period, 1 ms. Nothing below allocates memory. */
     for (int k = 0; k < 1000; k++) {
         CHECK(tact_world_step(world, scratch, &stats));
         int count;

@@ -1,4 +1,4 @@
-/* The protocol foxglove.sdk.v1: who may connect, and what clients ask for. */
+/* The protocol foxglove.sdk.v1: which clients may connect, and how their requests are read. */
 #include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@ static uint32_t common_divisor(uint32_t a, uint32_t b)
     return b ? common_divisor(b, a % b) : a;
 }
 
-/* What is to be published for the clients that there are. */
+/* Determines which records the session must publish for the present clients. */
 static void set_wants(struct server *s)
 {
     uint32_t every = 0;
@@ -64,14 +64,14 @@ static void subscribe(struct server *s, struct foxglove_client *c, uint32_t id, 
         c->subscribed[channel - 1] = 1;
         c->ids[channel - 1] = id;
         c->scene_due |= scene && scene->topic == channel - 1;
-        c->sent = 0; /* the present tick is sent to it, in a pause again */
+        c->sent = 0; /* sends it the present tick, again where the session is paused */
         if (!c->subscriptions++) {
             c->next = s->frames.next;
         }
     }
 }
 
-/* Whether the whole message is as it should be is known before any of it is followed. */
+/* Checks the whole message before it applies any part of it. */
 static int take_subscriptions(struct server *s, struct foxglove_client *c, const json_t *list)
 {
     size_t count = json_array_size(list);
@@ -112,8 +112,8 @@ static int take_unsubscriptions(struct server *s, struct foxglove_client *c, con
     return json_is_array(list) ? 0 : -EINVAL;
 }
 
-/* What the protocol has besides needs capabilities that this server does not state: nothing that a
- * client sends changes the session. */
+/* Ignores all other requests: they need capabilities that this server does not advertise. No client
+ * changes the session. */
 static void take_request(struct server *s, struct foxglove_client *c)
 {
     json_t *message = json_loadb(c->request.text, c->request.size, 0, NULL);
@@ -147,7 +147,7 @@ static void receive(struct server *s, struct foxglove_client *c, const void *in,
     c->request.size = 0;
 }
 
-/* A pong that no ping asked for means nothing. */
+/* Ignores a pong that answers no ping. */
 static void take_pong(struct foxglove_client *c, const void *in, size_t size)
 {
     uint32_t number;
@@ -161,7 +161,8 @@ static void take_pong(struct foxglove_client *c, const void *in, size_t size)
     }
 }
 
-/* N of ?every=N in the address that a client connects to; 0: it is not there. -EINVAL. */
+/* Reads N from ?every=N in the address that the client connects to; 0 where there is none. -EINVAL.
+ */
 static int read_every(struct lws *wsi, uint32_t *every)
 {
     char query[64];
@@ -255,7 +256,7 @@ int foxglove_callback(struct lws *wsi, enum lws_callback_reasons reason, void *u
     }
 }
 
-/* Takes the records that were published since the last update. */
+/* Turns the records that were published since the last update into frames. */
 static int take_records(struct server *s)
 {
     uint64_t before = s->frames.next;
@@ -281,7 +282,7 @@ void foxglove_update(struct server *s)
         if (c->every) {
             c->lost += lost;
         } else if (fresh) {
-            c->lost += c->waiting > 0; /* a newer one takes its place */
+            c->lost += c->waiting > 0; /* the newer frame replaces the one that waits */
             c->waiting = 1;
         }
         if (fresh) {

@@ -4,7 +4,7 @@
  * Of the newest tick sixty times a second, or with ?every=N in the address of each tick that is a
  * multiple of N. A ping follows each group of frames, and no more than two groups are on their way
  * to a client that has not answered it: what waits in the sockets of a client that does not read is
- * old when it does. Frames that it misses are counted, and it is told.
+ * old when it does. Frames that it misses are counted, and the client is informed.
  */
 #include <jansson.h>
 #include <stdarg.h>
@@ -15,9 +15,9 @@
 #include "foxglove_client.h"
 #include "rt/clock.h"
 
-#define GROUP_MOST 32                 /* frames from ping to ping */
-#define WRITES_MOST 256               /* messages, until it is another client's turn */
-#define REPORT_NS INT64_C(1000000000) /* between two reports of what was lost */
+#define GROUP_MOST 32                 /* frames between two pings */
+#define WRITES_MOST 256               /* messages written before other clients get their turn */
+#define REPORT_NS INT64_C(1000000000) /* time between two reports of lost frames */
 
 enum { MESSAGE_DATA = 1, TIME = 2 }; /* opcodes of binary messages */
 
@@ -37,7 +37,7 @@ void foxglove_set_status(struct foxglove_client *c, int level, const char *forma
     lws_callback_on_writable(c->wsi);
 }
 
-/* Writes an object and frees it. */
+/* Writes an object as JSON and frees it. */
 static int write_json(struct server *s, struct foxglove_client *c, json_t *message)
 {
     char *text = message ? json_dumps(message, JSON_COMPACT) : NULL;
@@ -86,7 +86,7 @@ static int write_topic(struct server *s, struct foxglove_client *c,
     return server_write(s, c->wsi, head, sizeof head, m->data, m->size, LWS_WRITE_BINARY);
 }
 
-/* As in a log, /scene comes with the first frame. */
+/* Writes /scene before the first frame, as in a log. */
 static int write_scene(struct server *s, struct foxglove_client *c, uint64_t time_ns)
 {
     struct tact_topic_message m = *tact_topics_scene(s->options.topics);
@@ -95,14 +95,16 @@ static int write_scene(struct server *s, struct foxglove_client *c, uint64_t tim
     return write_topic(s, c, &m);
 }
 
-/* A tick that is shown in a pause is published again for others. */
+/* Whether the client needs the frame of a tick. It may have it already: in a pause, the tick is
+ * published again for new clients. */
 static int is_asked(const struct foxglove_client *c, uint64_t tick)
 {
     return tick % c->every == 0 && !(c->sent && tick == c->tick);
 }
 
-/* Whether there is a frame for the client from c->next on, which is then its number. A client of
- * every Nth tick that the frames are no longer there for goes on with the newest. */
+/* Finds the client's next frame from c->next on and stores its number there. Where the frames of a
+ * client with ?every=N are no longer stored, it continues with the newest. 1 where there is a
+ * frame. */
 static int find_frame(const struct server *s, struct foxglove_client *c)
 {
     const struct frames *f = &s->frames;
@@ -113,7 +115,7 @@ static int find_frame(const struct server *s, struct foxglove_client *c)
     if (!c->every) {
         c->next = f->next - 1;
     } else if (c->next < f->first) {
-        if (c->sent && newest > c->tick) { /* multiples between that tick and the newest */
+        if (c->sent && newest > c->tick) { /* count the multiples that it missed */
             c->lost += (newest - 1) / c->every - c->tick / c->every;
         }
         c->next = f->next - 1;
@@ -148,13 +150,13 @@ static int write_ping(struct server *s, struct foxglove_client *c)
     return server_write(s, c->wsi, &c->pings, sizeof c->pings, NULL, 0, LWS_WRITE_PING);
 }
 
-/* The next message of the frame: its time, /scene where it is due, then the topics. Returns 1 where
- * the frame is over and nothing was written. */
+/* Writes the frame's next message: its time, /scene where it is due, then the topics. 1 where the
+ * frame is complete and nothing was written. */
 static int write_of_frame(struct server *s, struct foxglove_client *c)
 {
     const struct frame *frame = frames_get(&s->frames, c->frame);
     if (c->frame < s->frames.first) {
-        c->lost += 1; /* the rest of it */
+        c->lost += 1; /* counts the frame whose rest is dropped */
         c->in_frame = 0;
         return 1;
     }
@@ -187,7 +189,7 @@ static int report_lost(struct server *s, struct foxglove_client *c)
     return write_status(s, c);
 }
 
-/* Writes one message. 0: written, 1: there is none, -1: the connection is to be closed. */
+/* Writes one message. 0: written, 1: nothing to write, -1: close the connection. */
 static int write_one(struct server *s, struct foxglove_client *c)
 {
     if (c->greeted < 2) {
@@ -213,7 +215,7 @@ static int write_one(struct server *s, struct foxglove_client *c)
             return c->group ? write_ping(s, c) : 1;
         }
         if (c->lost > c->reported && tact_clock_now() > c->reported_ns + REPORT_NS) {
-            return report_lost(s, c); /* it reads again */
+            return report_lost(s, c); /* the client reads again */
         }
         begin_frame(s, c);
     }

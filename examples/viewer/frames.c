@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BYTES_LEAST 4096 /* of a frame */
+#define BYTES_LEAST 4096 /* smallest buffer of a frame */
 
 int frames_open(struct frames *f, size_t topics)
 {
@@ -23,7 +23,7 @@ void frames_close(struct frames *f)
     *f = (struct frames){.frame = NULL};
 }
 
-static int make_room(struct frame *frame, size_t topics, size_t bytes)
+static int reserve_frame(struct frame *frame, size_t topics, size_t bytes)
 {
     if (!frame->messages) {
         frame->messages = calloc(topics, sizeof *frame->messages);
@@ -50,7 +50,7 @@ static void drop_oldest(struct frames *f)
     frame->size = 0;
 }
 
-/* Memory of what is dropped stays, to be used again, unless it is much. */
+/* Drops the oldest frames until the bytes fit. Small buffers are kept for later frames. */
 static void drop_for(struct frames *f, size_t bytes)
 {
     while (f->first < f->next &&
@@ -77,7 +77,7 @@ int frames_add(struct frames *f, struct tact_topics *topics, const struct tact_r
         drop_for(f, bytes);
     }
     struct frame *frame = &f->frame[f->next % FRAMES_MOST];
-    rc = rc ? rc : make_room(frame, f->topics, bytes);
+    rc = rc ? rc : reserve_frame(frame, f->topics, bytes);
     if (rc) {
         return rc;
     }
@@ -88,7 +88,7 @@ int frames_add(struct frames *f, struct tact_topics *topics, const struct tact_r
         frame->messages[i].data = at;
     }
     frame->tick = record->tick;
-    frame->time_ns = messages[0].time_ns; /* of /tact/tick, which every record has */
+    frame->time_ns = messages[0].time_ns; /* /tact/tick is in every record */
     frame->count = count;
     frame->size = bytes;
     f->size += bytes;

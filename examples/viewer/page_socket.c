@@ -1,4 +1,4 @@
-/* The protocol of the page, tact.view.1: see wire.h for what is sent. */
+/* The protocol of the page, tact.view.1. wire.h describes its messages. */
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,9 +6,10 @@
 
 struct page_client {
     struct lws *wsi;
-    size_t written; /* 0: hello is next, then each mesh, then frames */
+    size_t written; /* messages written so far: 0: hello is next, then the meshes, then frames */
     uint32_t sent;  /* number of the last frame */
-    int under_way;  /* frames that it has not acknowledged: its socket may hold 3 s of them */
+    int under_way;  /* frames that it has not acknowledged; its socket alone could hold 3 s of them
+                     */
     int fault;      /* 1: sent */
     struct request request;
 };
@@ -31,7 +32,7 @@ static int write_fault(struct server *s, struct page_client *c, const char *text
     return rc;
 }
 
-/* One message a call: hello, the meshes, then frames as they are acknowledged. */
+/* Writes one message in each call: hello, the meshes, then a frame for each acknowledged one. */
 static int write_to_page(struct server *s, struct page_client *c)
 {
     const struct server_options *o = &s->options;
@@ -60,7 +61,7 @@ static int write_to_page(struct server *s, struct page_client *c)
     return rc;
 }
 
-/* Of equal length in any case: how much of it is right does not show in time. */
+/* Compares in constant time, so that the duration does not reveal how much of a guess is right. */
 static int has_token(const struct server *s, const char *token)
 {
     unsigned differs = !token || strlen(token) != sizeof s->token - 1;

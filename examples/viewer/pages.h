@@ -1,4 +1,5 @@
-/* The files of the page, which are inside the program (CMakeLists.txt makes pages.c of page/). */
+/* The files of the page, which the program contains. CMakeLists.txt generates pages.c from page/.
+ */
 #ifndef TACT_EXAMPLES_VIEWER_PAGES_H
 #define TACT_EXAMPLES_VIEWER_PAGES_H
 
@@ -11,7 +12,7 @@ struct page_file {
     size_t size;
 };
 
-/* The file at that path, or NULL. */
+/* The file of a path, or NULL. */
 const struct page_file *page_file(const char *path);
 
 #endif

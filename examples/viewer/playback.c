@@ -1,4 +1,4 @@
-/* A log as frames of the viewer. */
+/* Computes the frames of the viewer from a log. */
 #include "playback.h"
 
 #include <errno.h>
@@ -6,7 +6,7 @@
 #include <string.h>
 #include "rt/clock.h"
 
-#define FAR 1000 /* ticks: a longer way is a jump */
+#define FAR 1000 /* ticks; a longer distance is a jump */
 
 static int make_records(struct playback *p, struct tact_error *err)
 {

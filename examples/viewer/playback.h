@@ -1,5 +1,7 @@
-/* A log as frames of the viewer: its records run again tick by tick, so that a page is sent what
- * was computed and not only what was logged. */
+/*
+ * Computes the frames of the viewer from a log. It runs the log's ticks again, so that a page gets
+ * all computed values and not only the logged ones.
+ */
 #ifndef TACT_EXAMPLES_VIEWER_PLAYBACK_H
 #define TACT_EXAMPLES_VIEWER_PLAYBACK_H
 
@@ -12,30 +14,31 @@ struct playback {
     struct tact_scene_log view;
     struct wire_gather gather;
     uint64_t index;                   /* of the record in `now`; 0: none was read */
-    struct tact_record *before, *now; /* of two ticks, one after the other */
+    struct tact_record *before, *now; /* records of two successive ticks */
     int *devices;
-    struct tact_pressure *map;                                  /* of the tick that was run last */
-    void (*each)(void *user, const struct tact_record *record); /* called with each record that is
-                                                                   read on the way; or NULL */
+    struct tact_pressure *map; /* of the last tick that ran */
+    /* called with each record that is read on the way; or NULL */
+    void (*each)(void *user, const struct tact_record *record);
     void *user;
     char *hello;   /* wire_hello() */
-    size_t shapes; /* of each the mesh, NULL where it needs none */
+    size_t shapes; /* number of shapes, and their meshes; NULL where a shape needs none */
     void **meshes;
     size_t *mesh_sizes;
 };
 
-/* Of a log that is open, and stays so; to be closed whatever comes back. 0 or a negative errno with
- * *err filled. */
+/* Starts the playback of an open log, which must stay open. 0 or a negative errno with *err filled.
+ * Call playback_close() in either case. */
 int playback_open(struct playback *p, struct tact_log *log, struct tact_error *err);
 void playback_close(struct playback *p);
 
-/* Reads every record up to the target-th, from the last one on, and runs its tick as long as
- * budget_ns has not passed; then the target itself. Jumps back, and forward by over a second of
- * ticks, are to the target alone. The first record has none before it and cannot be run: the second
- * stands for it. */
+/* Reads the records from the last one up to the target-th and runs their ticks until budget_ns has
+ * passed, then runs the target itself. A jump back, or forward by more than a second of ticks, goes
+ * to the target directly. The first record has no predecessor and cannot run: the second is shown
+ * in its place. */
 int playback_go(struct playback *p, uint64_t target, int64_t budget_ns);
 
-/* The frame of the ticks run since the last one; flags: WIRE_PAUSED and so on. Its bytes. */
+/* Writes the frame of the ticks since the last frame; flags: WIRE_PAUSED etc. Returns its size in
+ * bytes. */
 size_t playback_frame(struct playback *p, int flags, void *out);
 
 #endif

@@ -1,4 +1,4 @@
-/* Plays a log to the pages of the viewer. */
+/* Shows a log in the viewer at the pace that its pages ask for. */
 #include "player.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include "server.h"
 #include "wishes.h"
 
-#define BUDGET_NS 9000000 /* of a frame's time, for ticks run again; the rest is left out */
+#define BUDGET_NS 9000000 /* of a frame, for running ticks; further ticks are skipped */
 
 extern char **environ;
 
@@ -23,7 +23,7 @@ struct player {
     struct server *server;
 };
 
-/* The first fault of the log, which the page shows while the session is in one. */
+/* Reports the log's first fault to the pages once the shown tick is in fault. */
 static void report_fault(struct player *p)
 {
     const struct tact_log_event *event;
@@ -35,7 +35,7 @@ static void report_fault(struct player *p)
     }
 }
 
-static void publish_record(struct player *p, const struct tact_record *record, int frame)
+static void publish_logged(struct player *p, const struct tact_record *record, int frame)
 {
     size_t bytes = tact_layout_bytes(tact_log_layout(p->playback.log));
     server_publish_copy(p->server, record, bytes, frame);
@@ -43,7 +43,7 @@ static void publish_record(struct player *p, const struct tact_record *record, i
 
 static void on_tick(void *user, const struct tact_record *record)
 {
-    publish_record(user, record, 0);
+    publish_logged(user, record, 0);
 }
 
 static int open_server(struct player *p, const struct player_options *options,
@@ -75,7 +75,7 @@ static int open_server(struct player *p, const struct player_options *options,
     return rc;
 }
 
-/* Moves the position [records] by what the pages asked for. Returns whether a frame is due. */
+/* Changes the position [records] as the pages asked. Returns 1 where a frame is due. */
 static int follow_wishes(struct player *p, double *position, int *playing)
 {
     struct wish w = wishes_take(&p->wishes);
@@ -104,7 +104,7 @@ static int serve_player(struct player *p, const struct tact_stop *stop, double p
         if (follow_wishes(p, &position, &playing)) {
             rc = playback_go(&p->playback, (uint64_t)position, BUDGET_NS);
             if (!rc) {
-                publish_record(p, p->playback.now, 1);
+                publish_logged(p, p->playback.now, 1);
                 server_publish(p->server, playback_frame(&p->playback, playing ? 0 : WIRE_PAUSED,
                                                          server_frame(p->server)));
             }
@@ -123,7 +123,8 @@ void player_announce(FILE *to, const char *address, int browser)
     fprintf(to, "%s\n", address);
     fflush(to);
     if (browser && (getenv("DISPLAY") || getenv("WAYLAND_DISPLAY"))) {
-        posix_spawnp(&pid, argv[0], NULL, NULL, argv, environ); /* without one the address is all */
+        /* Where this fails, the printed address suffices. */
+        posix_spawnp(&pid, argv[0], NULL, NULL, argv, environ);
     }
 }
 

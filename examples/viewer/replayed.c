@@ -76,7 +76,7 @@ void replayed_tick(struct replayed *r, const struct tact_record *logged,
     server_publish_copy(r->server, r->record, r->record_bytes, 0);
 }
 
-static void publish(struct replayed *r, int flags)
+static void publish_replayed(struct replayed *r, int flags)
 {
     if (!r->gather.number && !r->gather.ticks) {
         return; /* nothing was replayed yet */
@@ -129,7 +129,7 @@ int replayed_turn(struct replayed *r, struct tact_scene_log *view, const struct 
         tact_clock_sleep_until(r->next_ns);
         r->next_ns = (now > r->next_ns ? now : r->next_ns) + WISHES_FRAME_NS;
         if (follow(r, state, next, &flags) || ticks) {
-            publish(r, flags);
+            publish_replayed(r, flags);
         }
     }
     return 1;

@@ -1,4 +1,4 @@
-/* A replay, as pages show it: it goes at their pace, and to the ticks that they ask for. */
+/* Shows a replay in the viewer. The pages control its pace and the ticks that it goes to. */
 #ifndef TACT_EXAMPLES_VIEWER_REPLAYED_H
 #define TACT_EXAMPLES_VIEWER_REPLAYED_H
 
@@ -8,11 +8,11 @@
 #include "wishes.h"
 
 struct replayed {
-    int port;                   /* 0: any of the usual */
-    int browser;                /* 1: one is opened where there is a display */
+    int port;                   /* 0: the first free one of the usual ports */
+    int browser;                /* 1: open a browser if there is a display */
     const char *allowed_origin; /* see struct server_options */
     const struct tact_stop *stop;
-    struct tact_error err; /* text: why the pages could not be served */
+    struct tact_error err; /* why the pages could not be served */
 
     struct server *server; /* NULL until the first turn */
     struct tact_topics *topics;
@@ -25,21 +25,21 @@ struct replayed {
     int *devices;
     struct tact_pressure *map; /* of that tick */
     double due;                /* ticks that are due */
-    int64_t next_ns;           /* of the next frame */
+    int64_t next_ns;           /* when the next frame is due */
     char *hello;
     void **meshes;
     size_t *mesh_sizes, shapes;
 };
 
-/* The turn of a replay (struct tact_replay_options), of pages whose first members are set. */
+/* The turn() of a replay (struct tact_replay_options). The caller has set the first members. */
 int replayed_turn(struct replayed *r, struct tact_scene_log *view, const struct tact_log *log,
                   uint64_t *next);
 
-/* To be called with each tick that was replayed; its latencies are those of the log. */
+/* Call it with each replayed tick. Its latencies are those of the log. */
 void replayed_tick(struct replayed *r, const struct tact_record *logged,
                    const struct tact_record *record);
 
-/* After the replay; pages that were never open are allowed. */
+/* Call it after the replay, even where the pages were never opened. */
 void replayed_close(struct replayed *r);
 
 #endif

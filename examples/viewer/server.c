@@ -12,7 +12,7 @@
 #include "rt/clock.h"
 #include "server_internal.h"
 
-#define FRAME_US 16667 /* between two updates of the clients */
+#define FRAME_US 16667 /* time between two updates of the clients */
 #define BUFFER_LEAST 65536
 #define PORTS 20
 #define ORIGIN_ROOM 256 /* of an Origin, with the zero */
@@ -22,8 +22,8 @@ struct server *server_of(struct lws *wsi)
     return lws_context_user(lws_get_context(wsi));
 }
 
-/* Whether a header names this machine's loopback and this port: another name, as of a page that
- * had its own resolved to here, is refused. */
+/* Whether a header names the loopback of this machine and this port. Any other name is refused: a
+ * foreign page could have its own name resolve to this machine. */
 static int is_local(const struct server *s, const char *host)
 {
     static const char *const names[] = {"127.0.0.1", "localhost", "[::1]"};
@@ -50,7 +50,7 @@ int server_is_origin(const char *text)
     return host && host > text && strlen(text) < ORIGIN_ROOM && !strpbrk(host + 3, "/?# ");
 }
 
-/* Programs send no origin; a browser sends that of the page. */
+/* Programs send no origin. A browser sends that of its page. */
 int server_has_good_origin(struct lws *wsi, const char *allowed)
 {
     static const char scheme[] = "http://";
@@ -102,7 +102,7 @@ static int on_http(struct lws *wsi, enum lws_callback_reasons reason, void *user
     switch (reason) {
     case LWS_CALLBACK_FILTER_HTTP_CONNECTION:
         return !server_has_local_host(wsi);
-    case LWS_CALLBACK_FILTER_PROTOCOL_CONNECTION: /* a socket of no protocol */
+    case LWS_CALLBACK_FILTER_PROTOCOL_CONNECTION: /* a socket without a protocol */
         return 1;
     case LWS_CALLBACK_HTTP:
         return server_has_local_host(wsi) ? serve_file(wsi, in) : -1;
@@ -124,7 +124,7 @@ int server_add_part(struct request *request, struct lws *wsi, const void *in, si
     return lws_is_final_fragment(wsi) && !lws_remaining_packet_payload(wsi);
 }
 
-static int make_room(struct server *s, size_t size)
+static int reserve_buffer(struct server *s, size_t size)
 {
     if (size > s->buffer_room) {
         unsigned char *more = realloc(s->buffer, size);
@@ -141,7 +141,7 @@ int server_write(struct server *s, struct lws *wsi, const void *head, size_t hea
                  const void *data, size_t size, enum lws_write_protocol kind)
 {
     size_t all = head_size + size;
-    if (make_room(s, LWS_PRE + all)) {
+    if (reserve_buffer(s, LWS_PRE + all)) {
         return -1;
     }
     if (head_size) {
@@ -159,7 +159,7 @@ static const struct lws_protocols protocols[] = {
     {"foxglove.sdk.v1", foxglove_callback, sizeof(struct foxglove_client *), 4096, 0, NULL, 0},
     {NULL, NULL, 0, 0, 0, NULL, 0}};
 
-/* Sixty times a second. */
+/* Runs sixty times a second. */
 static void update_clients(lws_sorted_usec_list_t *timer)
 {
     struct server *s = lws_container_of(timer, struct server, timer);
@@ -168,7 +168,7 @@ static void update_clients(lws_sorted_usec_list_t *timer)
     lws_sul_schedule(s->context, 0, timer, update_clients, FRAME_US);
 }
 
-/* The loop has its processor to itself. */
+/* Keeps this thread off the processor of the real-time loop. */
 static void leave_cpu(int cpu)
 {
     cpu_set_t set;
@@ -236,7 +236,7 @@ static int make_token(struct server *s)
 static int make_buffers(struct server *s)
 {
     const struct server_options *o = &s->options;
-    int rc = make_room(s, BUFFER_LEAST);
+    int rc = reserve_buffer(s, BUFFER_LEAST);
     rc = rc ? rc : tact_triple_create(&s->pages, sizeof(struct slot) + o->frame_room, 0);
     rc = rc ? rc : record_queue_open(&s->queue, o->record_room);
     return rc ? rc : frames_open(&s->frames, tact_topics_count(o->topics));
@@ -260,7 +260,7 @@ static int start_thread(struct server *s)
 {
     sigset_t all, before;
     sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are the command's */
+    pthread_sigmask(SIG_SETMASK, &all, &before); /* the command's thread handles signals */
     int rc = pthread_create(&s->thread, NULL, serve_client, s);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return -rc;

@@ -1,4 +1,4 @@
-/* A session that runs, as pages show it. */
+/* Shows a running session in the viewer. */
 #include "stream.h"
 
 #include <errno.h>
@@ -8,9 +8,9 @@
 #include "player.h"
 #include "rt/clock.h"
 
-#define BUDGET_NS 14000000 /* of a frame's time, for ticks of a simulation */
+#define BUDGET_NS 14000000 /* part of a frame's time in which a simulation's ticks run */
 
-/* frame: 1 where the page is sent one. */
+/* frame: 1 where the page gets a frame of this tick. */
 static void publish_record(struct stream *stream, int frame)
 {
     if (server_wants_record(stream->server, stream->status.tick, frame)) {
@@ -19,7 +19,7 @@ static void publish_record(struct stream *stream, int frame)
     }
 }
 
-static void publish(struct stream *stream)
+static void publish_tick(struct stream *stream)
 {
     const struct tact_session_status *now = &stream->status;
     publish_record(stream, 1);
@@ -44,8 +44,8 @@ static void publish(struct stream *stream)
                               server_frame(stream->server)));
 }
 
-/* The tick of a frame is to keep its pressure; without pages none is. Any tick of a simulation may
- * be that of a frame. */
+/* Requests the pressure of the next tick where that tick may be a frame's and a page is connected.
+ * In a simulation every tick may be a frame's. */
 static void ask_pressure(struct stream *stream)
 {
     int next = stream->gather.ticks + 1 >= stream->every;
@@ -65,19 +65,19 @@ void stream_observe(void *user, struct tact_session *session,
     stream->status = *status;
     wire_add_tick(&stream->gather, tact_session_world(session), stream->period,
                   (double)status->wake_ns, (double)status->compute_ns);
-    if (status->faults && !stream->fault.text[0]) { /* the server reads it: written once */
+    if (status->faults && !stream->fault.text[0]) { /* once: the server reads it */
         stream->fault = status->fault;
         server_fault(stream->server, stream->fault.text);
     }
     if (stream->gather.ticks >= stream->every) {
-        publish(stream);
+        publish_tick(stream);
     } else {
         publish_record(stream, 0);
     }
     ask_pressure(stream);
 }
 
-/* Markers and the end need no turn of whoever ticks. */
+/* Markers and stop requests are passed on at once; the others wait for the ticking thread. */
 static void on_ask(void *user, enum server_ask what, double value)
 {
     struct stream *stream = user;
@@ -105,7 +105,7 @@ int stream_open(struct stream *stream, struct tact_session *session, const struc
     stream->devices = calloc((size_t)stream->device_count + 1, sizeof *stream->devices);
     stream->map = malloc(sizeof *stream->map);
     if (stream->map) {
-        memset(stream->map, 0, sizeof *stream->map); /* no page of it is new to the tick */
+        memset(stream->map, 0, sizeof *stream->map); /* touches its pages before a tick */
     }
     stream->map_tick = UINT64_MAX;
     stream->hello = wire_hello(scene, world, kind, 0, 0);
@@ -153,7 +153,7 @@ void stream_close(struct stream *stream)
     memset(stream, 0, sizeof *stream);
 }
 
-/* Ticks that are due, as long as there is time. */
+/* Runs the ticks that are due, as long as time remains. */
 static int step_due(struct stream *stream, double due, uint64_t *left)
 {
     int64_t end = tact_clock_now() + BUDGET_NS;
@@ -174,8 +174,8 @@ static int step_all(struct stream *stream, uint64_t ticks)
         struct wish wish = wishes_take(&stream->wishes);
         double rate = wish.speed * 1e-9 * WISHES_FRAME_NS / stream->period;
         due += wish.playing ? rate : 0.0;
-        due = fmin(
-            due, 1.0 + rate); /* a simulation that is slower than asked for is late, not hurried */
+        /* A simulation that cannot keep up stays late and does not catch up. */
+        due = fmin(due, 1.0 + rate);
         due = wish.step > 0 ? (double)wish.step : due;
         int changed = wish.changed || due >= 1.0;
         stream->flags = (wish.playing ? 0 : WIRE_PAUSED) | (ticks ? 0 : WIRE_ENDED);
@@ -185,7 +185,7 @@ static int step_all(struct stream *stream, uint64_t ticks)
             wishes_pause(&stream->wishes);
         }
         if (!rc && changed && (stream->gather.number || stream->gather.ticks)) {
-            publish(stream);
+            publish_tick(stream);
         }
         next += WISHES_FRAME_NS;
         tact_clock_sleep_until(next);

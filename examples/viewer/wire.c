@@ -1,4 +1,4 @@
-/* Frames of a running world, see wire.h. */
+/* Frames of a running world. See wire.h. */
 #include "wire.h"
 
 #include <math.h>
@@ -40,7 +40,7 @@ static int bin_of(double ns)
     return bin < WIRE_BINS ? bin : WIRE_BINS - 1;
 }
 
-/* Calls visit() for each contact that touches, pieces of a split one by themselves. */
+/* Calls visit() for each touching contact, and for each piece of a patch that is split. */
 static void each_contact(struct tact_world *world, void *user,
                          void (*visit)(void *user, int key, const struct tact_contact *c))
 {
@@ -57,7 +57,7 @@ static void each_contact(struct tact_world *world, void *user,
     }
 }
 
-/* Where the forces of a tick are merged into those of the ticks before. */
+/* State of merging the forces of a tick into those of the earlier ticks. */
 struct merge {
     struct wire_gather *gather;
     double period;
@@ -79,7 +79,7 @@ static void merge_force(void *user, int key, const struct tact_contact *c)
         memmove(&g->force[m->at + 1], &g->force[m->at],
                 sizeof g->force[0] * (size_t)(g->count - m->at));
         g->force[m->at].contact = key;
-        g->force[m->at].least = g->ticks > 1 ? 0.0 : force; /* it began to touch in between */
+        g->force[m->at].least = g->ticks > 1 ? 0.0 : force; /* 0: new within the frame */
         g->force[m->at].most = force;
         g->count++;
     }
@@ -92,7 +92,7 @@ void wire_add_tick(struct wire_gather *g, struct tact_world *world, double perio
                    double compute_ns)
 {
     struct merge merge = {.gather = g, .period = period};
-    if (!g->ticks) { /* until now these were those of the last frame */
+    if (!g->ticks) { /* the forces were those of the last frame until now */
         g->count = 0;
         g->wake = g->compute = 0.0;
     }
@@ -110,7 +110,7 @@ void wire_add_tick(struct wire_gather *g, struct tact_world *world, double perio
     }
 }
 
-/* A message under construction. */
+/* A message that is being written. */
 struct writer {
     unsigned char *at;
     struct wire_gather *gather;
@@ -118,7 +118,7 @@ struct writer {
     struct tact_world *world;
     const struct tact_pressure *map;
     uint32_t contacts, left_out;
-    int next; /* of the gathered forces */
+    int next; /* index of the next gathered force */
 };
 
 static void to_floats(float *out, const double *in, int count)
@@ -128,8 +128,9 @@ static void to_floats(float *out, const double *in, int count)
     }
 }
 
-/* Force and torsion on what moves, of two bodies on the upper one. */
-static double side_of(const struct tact_world *world, const struct tact_contact *c)
+/* 1.0 or -1.0: the sign that gives force and torsion on the moving body, or on the upper one of
+ * two. */
+static double force_sign(const struct tact_world *world, const struct tact_contact *c)
 {
     enum tact_owner_kind a = tact_world_owner(world, c->a).kind;
     int bodies = a == tact_world_owner(world, c->b).kind;
@@ -161,7 +162,7 @@ static void put_contact(void *user, int key, const struct tact_contact *c)
                                .a = (uint32_t)c->a,
                                .b = (uint32_t)c->b,
                                .limits = (uint32_t)c->limits};
-    double d[2] = {0.0, 0.0}, pressure[3], force[3], torque[3], sign = side_of(w->world, c);
+    double d[2] = {0.0, 0.0}, pressure[3], force[3], torque[3], sign = force_sign(w->world, c);
     while (w->next < g->count && g->force[w->next].contact < key) {
         w->next++;
     }

@@ -18,53 +18,56 @@
 #include "contact/world/world.h"
 #include "rt/scene/scene.h"
 
-#define WIRE_CONTACTS 256 /* most contacts of a frame; further ones are counted only */
+#define WIRE_CONTACTS 256 /* most contacts of a frame; more are only counted */
 #define WIRE_CORNERS 32   /* most corners of an outline */
-#define WIRE_CELLS 24     /* of a pressure, along each side */
-#define WIRE_BINS 60      /* of a histogram: ten a decade from 0.1 us */
+#define WIRE_CELLS 24     /* cells of a pressure along each side */
+#define WIRE_BINS 60      /* bins of a histogram: ten per decade from 0.1 us */
 
 enum { WIRE_MESH = 1, WIRE_FRAME = 2 };
 enum { WIRE_PAUSED = 1, WIRE_ENDED = 2, WIRE_DEADMAN = 4 };
 
 struct wire_head {
-    uint8_t type, flags, safety, unused; /* flags: of the enum above; enum tact_safety_state */
-    uint32_t number;                     /* of the frame */
-    double tick, time;                   /* of the last tick in it [s] */
-    double wake, compute;                /* largest of its ticks [ns] */
-    double residual;                     /* of the last solve */
-    uint32_t iterations, missed, age;    /* sweeps; ticks that missed so far; of the moments */
+    /* flags: of the enum above; safety: enum tact_safety_state */
+    uint8_t type, flags, safety, unused;
+    uint32_t number;                  /* of the frame */
+    double tick, time;                /* of the last tick in the frame [s] */
+    double wake, compute;             /* largest value of the frame's ticks [ns] */
+    double residual;                  /* of the last solve */
+    uint32_t iterations, missed, age; /* iterations of the solver; ticks that missed their deadline
+                                         so far; age of the moments */
     uint32_t shapes, contacts, joints, devices, bins;
-    uint32_t ticks, left_out; /* ticks since the frame before; contacts without room */
+    uint32_t ticks, left_out; /* ticks since the last frame; contacts that did not fit */
 };
 
 struct wire_pose {
-    float position[3], quat_wxyz[4], unused; /* of a shape, world [m] */
+    float position[3], quat_wxyz[4], unused; /* of a shape [m, world] */
 };
 
 struct wire_contact {
     uint32_t pair, a, b, limits, corners; /* enum tact_limit bits */
-    uint32_t pushes; /* 1: a finger's force on a body: it ends at the centre of pressure */
+    uint32_t pushes; /* 1: the force of a finger on a body, drawn so that it ends at the centre of
+                        pressure */
     double normal, friction, torsion;   /* [N], [N], [N m] about the centre of pressure */
-    double least, most;                 /* normal force in the ticks of the frame [N] */
+    double least, most;                 /* normal force in the frame's ticks [N] */
     double margins[TACT_MARGIN_COUNT];  /* struct tact_margins */
-    float centre[3], n[3], pressure[3]; /* patch, its normal, centre of pressure [m], world */
-    float force[3], torque[3];          /* on what moves, of two bodies on the upper one */
+    float centre[3], n[3], pressure[3]; /* of the patch [m, world] */
+    float force[3], torque[3];          /* on the moving body, or on the upper one of two */
     float peak;                         /* largest pressure [Pa]; 0: the model computes none */
 };
 
-/* The pressure of a patch: at the middles of cells side by side along u, then along v. */
+/* The pressure of a patch in cells, at their middles: row by row along u, then along v. */
 struct wire_pressure {
-    float corner[3], u[3], v[3];           /* of all cells, and their sides [m], world */
+    float corner[3], u[3], v[3];           /* of the grid, and its sides [m, world] */
     float load;                            /* integral of the pressure [N] */
     uint8_t cell[WIRE_CELLS * WIRE_CELLS]; /* 0: outside; 1 to 255: 0 to the peak */
 };
 
 struct wire_joint {
     double value, target, torque; /* [rad, m], [N m, N] */
-    float position[3], unused;    /* of its link's frame, world [m] */
+    float position[3], unused;    /* of the link's frame [m, world] */
 };
 
-/* What is not in the world. */
+/* State of the session that the world does not have. */
 struct wire_state {
     uint64_t tick;
     double time; /* [s] */
@@ -74,10 +77,10 @@ struct wire_state {
     uint64_t missed;
     uint32_t age;
     int devices;
-    const int *device; /* enum tact_device_state of each */
+    const int *device; /* enum tact_device_state of each device */
 };
 
-/* Gathers ticks up to the next frame. All zero at the start. */
+/* Gathers ticks until the next frame. All zero at the start. */
 struct wire_gather {
     uint32_t number, ticks;
     double wake, compute;
@@ -86,34 +89,34 @@ struct wire_gather {
     struct {
         int contact, seen; /* pair times TACT_PIECES + piece; 1: touching in the last tick */
         double least, most;
-    } force[WIRE_CONTACTS]; /* ascending */
+    } force[WIRE_CONTACTS]; /* sorted by contact */
 };
 
-/* Bytes of the longest frame of a world. */
+/* Size in bytes of the longest frame of a world. */
 size_t wire_room(const struct tact_world *world, int devices);
 
-/* Adds a tick that is solved: latencies [ns], forces. period [s]. Real-time safe. */
+/* Adds a tick after its solve: latencies [ns], forces. period [s]. Real-time safe. */
 void wire_add_tick(struct wire_gather *gather, struct tact_world *world, double period,
                    double wake_ns, double compute_ns);
 
-/* Writes the frame of the ticks added since the last one, or where there were none that one again;
- * its bytes. out: wire_room() of it. map: the pressure of its last tick; NULL: not known.
- * Real-time safe. */
+/* Writes the frame of the ticks since the last frame, or the last frame again where there were
+ * none. Returns its size in bytes. out: wire_room() bytes. map: pressure of the last tick; NULL:
+ * not known. Real-time safe. */
 size_t wire_frame(struct wire_gather *gather, struct tact_world *world, double period,
                   const struct wire_state *state, const struct tact_pressure *map, void *out);
 
-/* wire_pressure.c: the pressure of a contact. Its peak [Pa]; 0, and nothing is written, where the
- * map (or NULL) has none of it. Real-time safe. */
+/* wire_pressure.c: writes the pressure of a contact and returns its peak [Pa]. Returns 0 and writes
+ * nothing where the map is NULL or lacks the contact. Real-time safe. */
 float wire_pressure(const struct tact_pressure *map, const struct tact_contact *contact,
                     struct wire_pressure *out);
 
-/* The triangles of each shape as a message, NULL of a ball or half-space, which needs none, and its
- * bytes. 0 or -ENOMEM; to be freed whatever comes back. */
+/* The triangles of each shape as a message, and its size; NULL for a ball or half-space, which
+ * needs none. 0 or -ENOMEM. Free them in either case. */
 int wire_meshes(const struct tact_world *world, void ***meshes, size_t **sizes);
 void wire_meshes_free(void **meshes, size_t *sizes, size_t count);
 
 /* The scene as JSON. kind: "real time", "simulation" or "log"; first, last: ticks of a log. NULL
- * where memory is short. To be freed. */
+ * where memory is short. The caller frees it. */
 char *wire_hello(const struct tact_scene *scene, struct tact_world *world, const char *kind,
                  uint64_t first, uint64_t last);
 

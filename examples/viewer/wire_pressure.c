@@ -1,5 +1,5 @@
-/* The pressure of a patch as cells of a square grid in its plane: however many polygons it has, a
- * page is sent as many bytes. */
+/* The pressure of a patch as cells of a square grid in its plane. Its message has the same size for
+ * any number of polygons. */
 #include <math.h>
 #include <string.h>
 #include "contact/vec.h"
@@ -11,11 +11,11 @@ struct patch_cells {
     const uint8_t *sides;
     const float (*corner)[4];
     double axes[2][3];       /* unit vectors in its plane */
-    double low[2], scale[2]; /* of a place along them: to cells */
+    double low[2], scale[2]; /* map a coordinate along the axes to cells */
     uint8_t *cell;
 };
 
-/* The patch of a contact: the one with its centre. 0 where there is none. */
+/* Finds the patch of a contact by its centre. 0 where there is none. */
 static int find_patch(const struct tact_pressure *map, const struct tact_contact *c,
                       struct patch_cells *out)
 {
@@ -40,7 +40,7 @@ static void project(const struct patch_cells *p, const float *corner, double out
     out[1] = (tact_v3_dot(p->axes[1], at) - p->low[1]) * p->scale[1];
 }
 
-/* Bounds of all corners in the plane; 0 where they have no area. */
+/* Bounds of all corners in the plane. 0 where their area is zero. */
 static int find_bounds(struct patch_cells *p, double size[2])
 {
     double high[2] = {-INFINITY, -INFINITY}, low[2] = {INFINITY, INFINITY};
@@ -65,7 +65,7 @@ static int find_bounds(struct patch_cells *p, double size[2])
     return size[0] > 0.0 && size[1] > 0.0 && isfinite(p->scale[0]) && isfinite(p->scale[1]);
 }
 
-/* Cells with their middle in a triangle. */
+/* Fills the cells whose middle is in a triangle. */
 static void fill_triangle(const struct patch_cells *p, const float *const corner[3])
 {
     double at[3][2], low[2], high[2];

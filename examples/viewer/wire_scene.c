@@ -1,12 +1,12 @@
-/* The scene as the page is sent it once, see wire.h. Names are those of a scene that was checked:
- * letters, digits, _ and -. */
+/* The message about the scene, which the page gets once; see wire.h. The scene's names were
+ * checked: letters, digits, _ and -. */
 #include <errno.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 #include "wire.h"
 
-/* A shape's triangles; NULL where it has none, with *size 0, and where memory is short. */
+/* The triangles of a shape. NULL with *size 0 where it has none or where memory is short. */
 static void *mesh_message(const struct tact_world *world, int shape, size_t *size)
 {
     const struct tact_shape *s = tact_world_shape(world, shape);
@@ -59,7 +59,7 @@ void wire_meshes_free(void **meshes, size_t *sizes, size_t count)
     free(sizes);
 }
 
-/* link: the joint that moves it, by its place in the list of joints; -1: none. */
+/* link: index in the list of joints of the joint that moves it; -1: none. */
 static json_t *shape_json(const struct tact_world *world, int shape, const char *owner, int link)
 {
     const struct tact_shape *s = tact_world_shape(world, shape);
@@ -70,7 +70,8 @@ static json_t *shape_json(const struct tact_world *world, int shape, const char 
                      "size", size, "flat", type->faces == TACT_FACES_FLAT, "link", link);
 }
 
-/* Shapes stand in the world as in the scene: those of its bodies, then those of its hands. */
+/* The world's shapes are in the order of the scene: those of its bodies, then those of its hands.
+ */
 static json_t *shapes_json(const struct tact_scene *scene, const struct tact_world *world)
 {
     json_t *list = json_array();
@@ -93,7 +94,7 @@ static json_t *shapes_json(const struct tact_scene *scene, const struct tact_wor
     return list;
 }
 
-/* parent: another joint of the list, -1: the base. */
+/* parent: index of another joint in the list; -1: the base. */
 static json_t *joints_json(const struct tact_scene *scene, struct tact_world *world)
 {
     json_t *list = json_array();

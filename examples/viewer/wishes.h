@@ -1,4 +1,6 @@
-/* What pages ask of what they show: written by the server's thread, taken by the one that plays. */
+/*
+ * Requests of the pages. The server's thread writes them; the thread that plays reads them.
+ */
 #ifndef TACT_EXAMPLES_VIEWER_WISHES_H
 #define TACT_EXAMPLES_VIEWER_WISHES_H
 
@@ -6,19 +8,19 @@
 #include <stdint.h>
 #include "server.h"
 
-#define WISHES_FRAME_NS 16666667 /* between two frames */
+#define WISHES_FRAME_NS 16666667 /* time between two frames */
 
 struct wishes {
     pthread_mutex_t lock;
     int playing;
-    double speed; /* of real time */
+    double speed; /* factor of real time */
     int64_t step; /* ticks */
     double seek;  /* tick, or -1 */
-    int changed;  /* 1: a frame is due although nothing plays */
+    int changed;  /* 1: a frame is due although playback is paused */
     int marker, stop;
 };
 
-/* What was asked since the last time. */
+/* The requests since the last call. */
 struct wish {
     int playing, changed, marker, stop;
     double speed, seek;
@@ -28,12 +30,12 @@ struct wish {
 void wishes_open(struct wishes *w, int playing);
 void wishes_close(struct wishes *w);
 
-/* A server's ask(); user is a struct wishes. */
+/* The server's ask(). user: a struct wishes. */
 void wishes_ask(void *user, enum server_ask what, double value);
 
 struct wish wishes_take(struct wishes *w);
 
-/* Pauses: the end was reached. */
+/* Pauses at the end. */
 void wishes_pause(struct wishes *w);
 
 #endif

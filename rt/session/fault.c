@@ -35,7 +35,7 @@ void tact_session_raise(struct tact_session *s, double value, uint64_t tick)
     tact_safety_raise(&s->safety, -1, value, tick);
 }
 
-static void tell_part(struct tact_session *s, const struct tact_world_fault *f, uint64_t tick)
+static void report_part(struct tact_session *s, const struct tact_world_fault *f, uint64_t tick)
 {
     char name[SESSION_NAME];
     switch (f->part) {
@@ -60,7 +60,7 @@ void tact_session_check_state(struct tact_session *s, int rc, uint64_t tick)
     struct tact_world_fault fault;
     int bad = tact_world_check(s->world, s->scene->max_speed, &fault);
     if (bad) {
-        tell_part(s, &fault, tick);
+        report_part(s, &fault, tick);
     }
     if (rc == -ENOSPC) {
         tact_session_name_fault(s, tick, "", "the world",

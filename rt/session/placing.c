@@ -105,7 +105,7 @@ uint32_t tact_session_oldest(const struct tact_session *s, const struct session_
 void tact_session_reassign_pair(struct tact_session *s)
 {
     const double most = 1e9 * s->scene->moments.host_time;
-    struct session_pair *dearest = NULL, *cheapest = NULL;
+    struct session_pair *costliest = NULL, *cheapest = NULL;
     double total = 0.0;
     int count;
     const int *near = tact_world_near(s->world, &count);
@@ -121,12 +121,12 @@ void tact_session_reassign_pair(struct tact_session *s)
             cheapest = !cheapest || p->cost_ns < cheapest->cost_ns ? p : cheapest;
         } else {
             total += p->cost_ns;
-            dearest = !dearest || p->cost_ns > dearest->cost_ns ? p : dearest;
+            costliest = !costliest || p->cost_ns > costliest->cost_ns ? p : costliest;
         }
     }
-    if (dearest && total > most) {
-        dearest->by_source = 1;
-        dearest->since = UINT64_MAX;
+    if (costliest && total > most) {
+        costliest->by_source = 1;
+        costliest->since = UINT64_MAX;
     } else if (cheapest && total + cheapest->cost_ns < KEPT * most) {
         cheapest->by_source = 0;
     }
