@@ -26,7 +26,7 @@ TACT_API struct tact_clock_anchor tact_clock_anchor_now(void);
 TACT_API int64_t tact_clock_wall(const struct tact_clock_anchor *anchor, int64_t monotonic_ns);
 
 /**
- * * Sleeps until the CLOCK_MONOTONIC instant deadline_ns; returns at once if it has passed. Signals
+ * Sleeps until the CLOCK_MONOTONIC instant deadline_ns; returns at once if it has passed. Signals
  * do not shorten the sleep. Real-time safe: the one blocking call of the loop.
  * @retval 0, or a negative errno of clock_nanosleep other than -EINTR (-EINVAL: deadline below 0)
  */

@@ -1,5 +1,5 @@
 /**
- * * The device vtable: the interface of everything that supplies numbers to the loop or receives
+ * The device vtable: the interface of everything that supplies numbers to the loop or receives
  * them.
  *
  * A device has named input channels (positions, buttons, scripted targets) and named output
@@ -149,7 +149,7 @@ struct tact_device_type {
 };
 
 /**
- * * Checks the description of a device, as a session does once it is open: the ABI of its
+ * Checks the description of a device, as a session does once it is open: the ABI of its
  * functions, of which read and close are required; 0 to TACT_DEVICE_CHANNELS inputs and outputs and
  * 0 to TACT_DEVICE_WRENCHES sensors; text that is terminated and UTF-8 without control characters;
  * channels with distinct names and a finite value at rest; sensors with six inputs each. Not

@@ -1,5 +1,5 @@
 /**
- * * The checks of `tact doctor`: whether this machine is ready for a 1 kHz loop, and how to fix it.
+ * The checks of `tact doctor`: whether this machine is ready for a 1 kHz loop, and how to fix it.
  *
  * Needs no root and changes nothing; takes about two seconds, less than five on any machine. Device
  * nodes are examined without opening them, as that could block.
@@ -40,7 +40,7 @@ struct tact_doctor_report {
 };
 
 /**
- * * Adds a check; found is printf-like. For checks outside rt (OpenCL). Not real-time safe.
+ * Adds a check; found is printf-like. For checks outside rt (OpenCL). Not real-time safe.
  * @retval 0
  * @retval -ENOSPC the report is full
  */
@@ -49,7 +49,7 @@ TACT_API int tact_doctor_add(struct tact_doctor_report *report, const char *name
                              ...) __attribute__((format(printf, 5, 6)));
 
 /**
- * * Clears the report and makes every check of rt: kernel, scheduler, memory, timing of a 1 kHz
+ * Clears the report and makes every check of rt: kernel, scheduler, memory, timing of a 1 kHz
  * loop over one second, processors, power saving, virtualisation, input and comedi devices, and the
  * disk under $TMPDIR. Not real-time safe.
  * @retval 0; for the worst status see tact_doctor_worst()

@@ -1,5 +1,5 @@
 /**
- * * Histogram of durations with fixed log-linear bins: 64 bins per octave, whole nanoseconds below
+ * Histogram of durations with fixed log-linear bins: 64 bins per octave, whole nanoseconds below
  * 128.
  *
  * From 0 to 17 s the error of a quantile is at most 1.6 %, and much smaller for many values spread

@@ -1,5 +1,5 @@
 /**
- * * The loop: one callback at every tick of an absolute time grid, t_k = start + k * period.
+ * The loop: one callback at every tick of an absolute time grid, t_k = start + k * period.
  *
  * Two clocks run the same callback. The real clock (CLOCK_MONOTONIC) wakes a real-time thread at
  * each t_k. The free-wheeling clock runs the ticks one after the other, as fast as they compute, on
@@ -90,7 +90,7 @@ struct tact_loop_stats {
 TACT_API struct tact_loop_options tact_loop_default(void);
 
 /**
- * * Runs the loop on a thread of its own and returns when it has ended and the thread is joined;
+ * Runs the loop on a thread of its own and returns when it has ended and the thread is joined;
  * real time is set up before t_0 and undone after the last tick. *stats is reset first and written
  * by the loop's thread. If a callback never returns, neither does this function: see realtime.h for
  * what the fuse does. Not real-time safe.

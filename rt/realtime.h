@@ -1,5 +1,5 @@
 /**
- * * Real-time set-up of a thread, with a report: what was granted, what was refused, why, and how
+ * Real-time set-up of a thread, with a report: what was granted, what was refused, why, and how
  * to fix it.
  *
  * Refusals are not fatal unless options.require is set: a loop without privileges still runs.
@@ -66,7 +66,7 @@ TACT_API struct tact_realtime_options tact_realtime_default(void);
 TACT_API int tact_realtime_processor(int cpu);
 
 /**
- * * Sets up the calling thread. Several threads of a process may be entered: locked memory, the
+ * Sets up the calling thread. Several threads of a process may be entered: locked memory, the
  * fuse and its signal handler belong to the process, are set by the first and undone by the last;
  * the reports of the others state what applies to them. A thread that requests the last processor
  * gets the last to which no other is pinned, or shares one, which is reported. report may be NULL.
@@ -89,7 +89,7 @@ TACT_API void tact_realtime_leave(void);
 TACT_API int tact_realtime_fuse_blown(void);
 
 /**
- * * Creates a joinable normal thread that can enter real time: a small stack, so that locking it
+ * Creates a joinable normal thread that can enter real time: a small stack, so that locking it
  * cannot fail under a low memory limit, scheduling not inherited, and all signals blocked, so that
  * handlers run elsewhere (entering unblocks SIGXCPU). Not real-time safe.
  * @retval 0, -EINVAL for a stack that is too small, -EAGAIN, other negative errno of pthread_create

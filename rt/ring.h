@@ -1,5 +1,5 @@
 /**
- * * Wait-free ring between one producer thread and one consumer thread.
+ * Wait-free ring between one producer thread and one consumer thread.
  *
  * Elements have one size and are written and read in place. A full ring drops the newest element
  * and counts it: the producer never waits, and stored elements are never overwritten. Indices are
@@ -25,7 +25,7 @@ TACT_BEGIN_DECLS
 struct tact_ring;
 
 /**
- * * Creates a ring of at least `capacity` elements (rounded up to a power of two, see
+ * Creates a ring of at least `capacity` elements (rounded up to a power of two, see
  * tact_ring_capacity()) of element_size bytes, each aligned for any type; the memory is touched, so
  * that the producer causes no page fault. Both indices start at start_index: 0 in use, near
  * UINT32_MAX in tests of the wrap. Not real-time safe.

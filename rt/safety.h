@@ -1,5 +1,5 @@
 /**
- * * The safety chain of every output to a device, in this order:
+ * The safety chain of every output to a device, in this order:
  *
  * finite?  ->  filter  ->  rate limit  ->  clamp  ->  armed?  ->  sent
  *
@@ -91,7 +91,7 @@ struct tact_safety {
 TACT_API struct tact_safety_options tact_safety_default(void);
 
 /**
- * * Initialises the chain for n channels, disarmed, with no trips. Not real-time safe.
+ * Initialises the chain for n channels, disarmed, with no trips. Not real-time safe.
  * @retval 0
  * @retval -EINVAL n outside [0, TACT_SAFETY_CHANNELS], or a limit, rate, cutoff, period or ramp out
  *                 of range
@@ -100,7 +100,7 @@ TACT_API int tact_safety_init(struct tact_safety *s, const struct tact_safety_ch
                               int n, const struct tact_safety_options *options);
 
 /**
- * * One tick: requested[n] -> sent[n], both in the channels' units; they may be the same array.
+ * One tick: requested[n] -> sent[n], both in the channels' units; they may be the same array.
  * deadman: 0 released, else pressed. Real-time safe.
  * @return the state after this tick, enum tact_safety_state
  */

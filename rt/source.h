@@ -1,5 +1,5 @@
 /**
- * * The vtable of moment sources: pipelines that compute moments of overlap outside the loop's
+ * The vtable of moment sources: pipelines that compute moments of overlap outside the loop's
  * thread.
  *
  * The loop submits the poses of tick k and reads, at tick k + 1 or later, the newest results. It

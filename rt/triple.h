@@ -1,5 +1,5 @@
 /**
- * * Latest-value triple buffer between one writer thread and one reader thread.
+ * Latest-value triple buffer between one writer thread and one reader thread.
  *
  * The reader always gets the newest published value and neither side ever waits: of three slots one
  * belongs to the writer, one to the reader, and one is exchanged. Values that were replaced by a
@@ -22,7 +22,7 @@ TACT_BEGIN_DECLS
 struct tact_triple;
 
 /**
- * * Creates a buffer for values of value_size bytes, aligned to a cache line and zeroed. The first
+ * Creates a buffer for values of value_size bytes, aligned to a cache line and zeroed. The first
  * published value has the sequence number start_sequence (0 in use, near UINT32_MAX in tests of the
  * wrap). Not real-time safe.
  * @retval 0

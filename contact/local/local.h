@@ -1,5 +1,4 @@
 /**
- *
  * The local problem of one 6D contact, and its solvers.
  *
  * Frame: (n, t1, t2) at the patch centre c, right-handed. Impulse r = (f_n, f_1, f_2, tau_n,
@@ -46,7 +45,6 @@ struct tact_local_problem {
 TACT_API void tact_local_prepare(struct tact_local_problem *problem);
 
 /**
- *
  * Bouchard 2015, Algorithm 1: rigid 6D solve, projection to the friction cone with Hahn's second
  * solve (eq. 4), projection of the centre of pressure to the ellipse and a point contact there
  * (eq. 8, 10), torsion bounded by the four corners (eq. 13). Errata that are applied: eq. 7 with
@@ -63,7 +61,6 @@ TACT_API void tact_local_prepare(struct tact_local_problem *problem);
 TACT_API int tact_local_bouchard(const struct tact_local_problem *problem, double r[6]);
 
 /**
- *
  * Maximal dissipation over the wrenches that a patch can transmit: f_n >= 0 and d in the patch,
  * complementary to (v_n, w_1, w_2); friction and torsion at the centre of pressure inside the
  * limit surface and, among all such, those that dissipate most: the slip is normal to the surface.
@@ -78,7 +75,6 @@ TACT_API int tact_local_cone(const struct tact_local_problem *problem, double r[
 TACT_API int tact_local_cone_by(const struct tact_local_problem *problem, double r[6], int *by);
 
 /**
- *
  * Residual of r for the law of tact_local_cone(); 0 for a solution. For a polygon it is the
  * largest violation of its conditions: forces and velocities inside their cones, and no power
  * except that of slip at the limit. Otherwise it is the natural map: |x - P_K(x - rho U)| over the
@@ -89,7 +85,6 @@ TACT_API int tact_local_cone_by(const struct tact_local_problem *problem, double
 TACT_API double tact_local_residual(const struct tact_local_problem *problem, const double r[6]);
 
 /**
- *
  * Margins of the contact to its limits, for the impulse that would stop all relative motion
  * (limits.h), with the limits of tact_local_cone(). problem: as solved, prepared. r: its solution.
  * out->joint is 1, as a patch has no joints.

@@ -1,5 +1,4 @@
 /*
- *
  * The local law with a known set of active limits. It is smooth then: Newton's method converges in
  * a few steps from a near impulse, and the derivative of the solution by b is available.
  *

@@ -1,5 +1,4 @@
 /*
- *
  * Solution of the scaled law (local_scaled_internal.h). At a fixed centre of pressure and friction
  * fraction (a friction state) and slip multiplier g, friction is linear and is eliminated; g is
  * the root of one equation, and Newton's method finds the friction state that belongs to its own

@@ -1,5 +1,4 @@
 /*
- *
  * The law in scaled variables. x = (f_n, y1, y2, z1, z2, z3), with y the centre of pressure over
  * the semi-axes times f_n, z friction over mu and torsion over mu k, both at the centre of
  * pressure d:

@@ -1,5 +1,4 @@
 /*
- *
  * The limit surface of a disc: G = (f + m) (1 + c (1 - c) p(c)), c = f / (f + m), where p is a
  * quadratic fitted to the curve that quadrature of Coulomb friction gives. It is convex in both
  * cases: the angle of the normal decreases monotonically with c (tested).

@@ -1,5 +1,4 @@
 /*
- *
  * The normal part of the local problem: min x'Hx/2 + g'x over the forces x = (f, y1, y2) whose
  * centre of pressure y / f is in the patch.
  */

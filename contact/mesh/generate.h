@@ -1,5 +1,5 @@
 /**
- * * Procedural solids: closed triangle surfaces for scenes, tests and benchmarks that need a
+ * Procedural solids: closed triangle surfaces for scenes, tests and benchmarks that need a
  * complex body without a file.
  *
  * The same parameters produce the same triangles. No function here is real-time safe.
@@ -43,7 +43,7 @@ struct tact_generate {
 TACT_API extern const char *const tact_generate_names[TACT_GENERATE_KINDS + 1];
 
 /**
- * * Generates the triangles, closed and counter-clockwise seen from outside; equal vertices may
+ * Generates the triangles, closed and counter-clockwise seen from outside; equal vertices may
  * occur several times, as tact_mesh_create() accepts them. Free with tact_soup_free().
  * @retval 0
  * @retval -EINVAL  a parameter out of range: *wrong (unless NULL) is the member's name

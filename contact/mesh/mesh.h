@@ -1,5 +1,5 @@
 /**
- * * Closed triangle meshes: checked, with a bounding-volume tree, ready for moments.
+ * Closed triangle meshes: checked, with a bounding-volume tree, ready for moments.
  *
  * A mesh is closed (every edge is shared by exactly two triangles, in opposite directions),
  * oriented outward (positive volume) and immutable. It may have several components. Meshes are
@@ -58,7 +58,7 @@ struct tact_mesh_defects {
 };
 
 /**
- * * Creates a mesh from vertex_count x 3 coordinates [m] and triangle_count x 3 indices. Vertices
+ * Creates a mesh from vertex_count x 3 coordinates [m] and triangle_count x 3 indices. Vertices
  * with bitwise equal coordinates are merged. Copies its input. A third of the time is spent on
  * finding crossings: 0.3 s for 100,000 triangles.
  * @retval 0        *out is the mesh; free it with tact_mesh_free()
@@ -91,7 +91,7 @@ struct tact_soup {
 #define TACT_MESH_MAX_COORDINATE 1e9
 
 /**
- * * Parses Wavefront OBJ (v and f lines, polygons as fans, negative indices) or STL (binary and
+ * Parses Wavefront OBJ (v and f lines, polygons as fans, negative indices) or STL (binary and
  * ASCII; equal vertices merged); the format is recognised by content. name is used in err, with the
  * line (ASCII) or the byte (binary) of the first error. Coordinates are multiplied by scale.
  * @retval 0, -EINVAL (malformed, not finite, beyond TACT_MESH_MAX_COORDINATE, no triangles),

@@ -5,7 +5,7 @@
 #include "mesh.h"
 
 /**
- * * Merges vertices with equal coordinates and removes unused ones; the rest keep the order of
+ * Merges vertices with equal coordinates and removes unused ones; the rest keep the order of
  * their first appearance. In place on both arrays. Returns 0 with the new number of vertices in
  * *vertex_count, or -ENOMEM.
  */

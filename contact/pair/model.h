@@ -54,30 +54,34 @@ struct tact_pair_query {
                               instead of its own normal, where it can [1] */
 };
 
-/** A part of a pair's contact that is solved as a contact by itself. */
+/** A part of a pair's contact that is solved as a contact of its own. */
 struct tact_pair_piece {
     struct tact_patch patch;     /**< patch of the part */
-    struct tact_moments moments; /**< A contact model: its name, its state, and its functions. */
+    struct tact_moments moments; /**< of that part of the overlap; all 0 where it has none */
 };
 
-/** A contact model: what it is called, what it keeps, and its two functions. */
+/** A contact model: its name, its state, and its functions. */
 struct tact_contact_model {
-    struct tact_abi abi; /**< name in a scene: `pairs[].model` */
-    const char *name;    /**< available to its functions in each query's model */
-    void *user; /**< number of state variables for each pair whose bounding spheres overlap; they
-                   are logged, so that a replay may start at any tick */
-    int state; /**< 1: it uses the moments of the overlap, which a moment source may measure, and is
-                  called only for pairs that overlap */
-    int moments; /**< 1: its patches exert an elastic wrench, which hunt_crossley of a law damps
-                    without a compliance */
-    int elastic; /**< 1: its patches are solved as contact points with Coulomb friction: the corners
-                    of the outline of two convex solids' overlap, all vertices of the overlap of
-                    others, the centre of one that is round or soft */
-    int points;  /**< 1: it measures the gap of separated shapes, and its patches prevent them from
-                    closing more than it: it can be used for fast bodies (tact_world_set_fast()) */
+    struct tact_abi abi; /**< TACT_ABI(struct tact_contact_model) */
+    const char *name;    /**< name in a scene: `pairs[].model` */
+    void *user;          /**< the model's own, available to its functions in each query's model */
+    int state;   /**< number of state variables for each pair whose bounding spheres overlap; they
+                      are logged, so that a replay may start at any tick */
+    int moments; /**< 1: it uses the moments of the overlap, which a moment source may measure, and
+                      is called only for pairs that overlap */
+    int elastic; /**< 1: its patches exert an elastic wrench, which hunt_crossley of a law damps
+                      without a compliance */
+    int points;  /**< 1: its patches are solved as contact points with Coulomb friction: the corners
+                      of the outline of two convex solids' overlap, all vertices of the overlap of
+                      others, the centre of one that is round or soft */
 
-    int gaps; /**< Largest number of patches for two shapes: 0 where it does not support them, at
-                 most TACT_PIECES. Called once for a pair. */
+    int gaps; /**< 1: it measures the gap of separated shapes, and its patches prevent them from
+                   closing more than it: it can be used for fast bodies (tact_world_set_fast()) */
+
+    /** Largest number of patches for two shapes: 0 where it does not support them, at most
+     *  TACT_PIECES. Called once for a pair. */
+    int (*patches)(const struct tact_shape *a, const struct tact_shape *b,
+                   const struct tact_world_options *options);
 
     /**
      * NULL, or derives from a shape and its material the data that queries about them need: the
@@ -88,37 +92,16 @@ struct tact_contact_model {
      * @retval -ENOMEM, or another negative errno where the shape or material is refused: *err (may
      * be NULL) then states what was expected, without the shape's name
      */
-    int (*patches)(const struct tact_shape *a, const struct tact_shape *b,
-                   const struct tact_world_options *options);
-
-    /**
-     * NULL, or derives from a shape and its material what each query about them needs: the graph of
-     * a hull, a pressure field, the charts of a surface. Called when a world is made, once for each
-     * shape that a pair of this model may contain; shapes of the same kind, size, mesh and material
-     * have one result between them. *data may stay NULL. What it points to must not change
-     * afterwards. May allocate; not called in a tick.
-     * @retval -ENOMEM, or another negative errno where the shape or material is refused: *err (may
-     * be NULL) then states in its text what was expected of it, without the shape's name
-     */
     int (*prepare)(const struct tact_contact_model *model, const struct tact_shape *shape,
                    const struct tact_material *material, void **data, struct tact_error *err);
-    void (*release)(void *data); /**<
-                                  * Measures a pair. Real-time safe, and the same result for the
-                                  * same query. *patch: of the whole contact. piece: array for as
-                                  * many patches as patches() returns; the patches as which the
-                                  * contact is solved, where that is not the whole.
-                                  * @retval 0        one patch, the whole
-                                  * @retval n        n pieces, each thin along its normal
-                                  * @retval -EDOM    no contact
-                                  * @retval -ERANGE  the shapes overlap, but nothing can open them:
-                                  * one is inside the other */
+    void (*release)(void *data); /**< frees the data, never NULL; set where prepare is */
 
     /**
      * Measures a pair. Real-time safe, and the same result for the same query. *patch: of the whole
-     * contact. piece: room for as many as patches() says; the patches that the contact is solved
-     * as, where that is not the whole.
+     * contact. piece: array for as many patches as patches() returns; the patches as which the
+     * contact is solved, where that is not the whole.
      * @retval 0        one patch, the whole
-     * @retval n        n pieces, each thin as seen along its normal
+     * @retval n        n pieces, each thin along its normal
      * @retval -EDOM    no contact
      * @retval -ERANGE  the shapes overlap, but nothing can open them: one is inside the other
      */
@@ -126,16 +109,13 @@ struct tact_contact_model {
                    struct tact_pair_piece *piece);
 };
 
+/** The models in the order of their table, those of the library first; NULL after the last. */
+TACT_API const struct tact_contact_model *tact_contact_model_at(int i);
+
 /** Adds a model of the program's own to the table, so that scenes may name it. Call it before any
  * scene is read, from one thread. The model must outlive all sessions. -EEXIST for a name that is
  * in use, -EINVAL for an invalid name, a model without functions or one compiled for another ABI
  * version, -ENOSPC where the table is full. */
-TACT_API const struct tact_contact_model *tact_contact_model_at(int i);
-
-/** Adds a model of the program's own to the table, where scenes may name it; before any scene is
- * read, and not from two threads at once. It must outlive all sessions. -EEXIST for a name that is
- * taken, -EINVAL for one that is no word, a model without functions or one compiled for another ABI
- * version, -ENOSPC for too many. */
 TACT_API int tact_contact_model_add(const struct tact_contact_model *model);
 
 /** The model of that name; NULL where there is none. */

@@ -1,5 +1,5 @@
 /**
- * * Attached devices: input devices and measurement cards, their channels, and why one cannot be
+ * Attached devices: input devices and measurement cards, their channels, and why one cannot be
  * opened.
  *
  * Read-only: no output is written, no effect is uploaded. A driver that is blocked in a force
@@ -117,7 +117,7 @@ struct tact_attached {
 };
 
 /**
- * * Examines the attached devices. For a device that cannot be opened, /sys has all but the ranges
+ * Examines the attached devices. For a device that cannot be opened, /sys has all but the ranges
  * of its axes. No attached device is no error. Free with tact_attached_free(). Not real-time safe.
  * @retval 0, or -ENOMEM with *err set and *out empty
  */

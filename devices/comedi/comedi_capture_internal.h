@@ -1,5 +1,5 @@
 /**
- * * Raw words of a board, recorded to a file along with the session and played back.
+ * Raw words of a board, recorded to a file along with the session and played back.
  *
  * The file is a comma-separated table of numbers, one row per tick, after comments that describe
  * the board, its channels and their conversion to volts.

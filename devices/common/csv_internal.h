@@ -1,5 +1,5 @@
 /**
- * * Reading numbers from a CSV file, row by row; errors have file, line and column.
+ * Reading numbers from a CSV file, row by row; errors have file, line and column.
  *
  * The separator follows from the first line: comma, else semicolon, else tab, else blanks. A first
  * line without any number is the header; names may be in double quotes (without a separator in

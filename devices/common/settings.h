@@ -1,5 +1,5 @@
 /**
- * * Reading a device's settings: typed, checked; errors have file, line and key.
+ * Reading a device's settings: typed, checked; errors have file, line and key.
  *
  * Every reader leaves its output unchanged if the key is absent, so set the default before the
  * call. No function here is real-time safe: factories call them while a scene is opened.
@@ -15,7 +15,7 @@
 TACT_BEGIN_DECLS
 
 /**
- * * Refuses keys that are not among the `count` of `keys`, and duplicate keys. A key of `keys` that
+ * Refuses keys that are not among the `count` of `keys`, and duplicate keys. A key of `keys` that
  * ends in '[' or '.' matches all keys with that prefix: the entries of a list or a map.
  * @retval 0, or -EINVAL with *err set
  */
@@ -27,7 +27,7 @@ TACT_API const struct tact_device_setting *
 tact_settings_find(const struct tact_device_config *config, const char *key);
 
 /**
- * * The settings whose keys begin with `prefix` ("wrenches[0]."), without the prefix, as a config:
+ * The settings whose keys begin with `prefix` ("wrenches[0]."), without the prefix, as a config:
  * *part is *config with at most `most` settings, stored in `room`. Returns their number.
  */
 TACT_API int tact_settings_select(const struct tact_device_config *config, const char *prefix,

@@ -1,5 +1,5 @@
 /**
- * * Raw events of an input device, recorded to a file along with the session and played back.
+ * Raw events of an input device, recorded to a file along with the session and played back.
  *
  * The file is a recording of evemu (package evemu-tools: evemu-play, evemu-describe; umockdev reads
  * it too). Additions of tact are comments: the tick of the loop in which each event was read, when

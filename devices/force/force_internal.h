@@ -1,5 +1,5 @@
 /**
- * * Force feedback of one input device: force channels rendered by the kernel's effects that the
+ * Force feedback of one input device: force channels rendered by the kernel's effects that the
  * device has. Has no dependencies, so that the guard process can use it.
  */
 #ifndef TACT_DEVICES_FORCE_INTERNAL_H
@@ -58,7 +58,7 @@ bool tact_force_has(const unsigned char *bits, int code);
 const char *tact_force_type_name(int type);
 
 /**
- * * Chooses effects for the requested channels by the device's bits, the best first: a push is a
+ * Chooses effects for the requested channels by the device's bits, the best first: a push is a
  * constant force; without that a spring to a far centre whose saturation is the force; a vibration;
  * rumble; a resistance. Vibration and rumble replace each other, as do damper and friction. gain,
  * wave_ms: as in the plan. @return -1, or the first channel that cannot be rendered
@@ -99,7 +99,7 @@ int tact_force_mute(struct tact_force *force);
 int tact_force_unmute(struct tact_force *force);
 
 /**
- * * Uploads at most one changed effect, and starts, stops and refreshes all others; an effect is
+ * Uploads at most one changed effect, and starts, stops and refreshes all others; an effect is
  * uploaded at most every `period_ns`, and restarted before its length is over. Blocks as long as
  * the driver does in one upload: call again with the newest levels.
  * @return 1 if there is more to do, 0 if not, or a negative errno: -ENODEV device gone

@@ -1,5 +1,5 @@
 /**
- * * Lists of instructions for a board, and all outputs of a board: claim, write, zero. Has no
+ * Lists of instructions for a board, and all outputs of a board: claim, write, zero. Has no
  * dependencies, so that the guard process can use it.
  */
 #ifndef TACT_DEVICES_COMEDI_OUTPUT_INTERNAL_H

@@ -1,5 +1,5 @@
 /**
- * * Forces on an input device, played by the guard process: none without the controller's
+ * Forces on an input device, played by the guard process: none without the controller's
  * heartbeat. Without a guard process, by a thread of the controller.
  */
 #ifndef TACT_DEVICES_GUARD_FORCE_INTERNAL_H

@@ -1,5 +1,5 @@
 /**
- * * The guard: a small separate process that alone writes a board's outputs, and zeroes them when
+ * The guard: a small separate process that alone writes a board's outputs, and zeroes them when
  * the controller stops.
  *
  * The controller writes its output words to shared memory once a tick: its heartbeat. The guard,
@@ -51,7 +51,7 @@ enum tact_guard_state {
 struct tact_guard;
 
 /**
- * * Starts the guard and waits until it has claimed the outputs, at their safe values. Outputs pass
+ * Starts the guard and waits until it has claimed the outputs, at their safe values. Outputs pass
  * from the first tact_guard_send() after tact_guard_arm(). The program is $TACT_GUARD (ignored in a
  * setuid program), or the installed one; in the build tree, the one built there. Not real-time
  * safe.

@@ -1,5 +1,5 @@
 /**
- * * Little-endian bytes: a growing output buffer, a bounded input cursor, UTF-8 and CRC-32.
+ * Little-endian bytes: a growing output buffer, a bounded input cursor, UTF-8 and CRC-32.
  *
  * A buffer that could not grow sets `failed` and ignores later writes; a cursor read beyond its end
  * sets `bad` and returns zeros. Both are checked once, at the end.

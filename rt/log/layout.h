@@ -1,5 +1,5 @@
 /**
- * * Layout of a tick's record: named ranges of doubles, fixed once the scene is loaded.
+ * Layout of a tick's record: named ranges of doubles, fixed once the scene is loaded.
  *
  * A record is one flat array of doubles. From the layout follow the ros2msg schema of the log
  * (`float64[7] name` per field), the inputs and compared outputs of a replay, and the columns of an

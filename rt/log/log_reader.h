@@ -1,5 +1,5 @@
 /**
- * * Reading a session log: layout, attachments, facts, events, and the records tick by tick.
+ * Reading a session log: layout, attachments, facts, events, and the records tick by tick.
  *
  * Reads finished logs and those whose writer was killed or whose file was truncated. Opening checks
  * the whole file (checksums of chunks, attachments, data and summary; framing; sequence numbers).
@@ -79,7 +79,7 @@ struct tact_log;
 TACT_API char *tact_log_part_path(const char *first, unsigned number);
 
 /**
- * * Opens and checks a log. The first file of a split session opens the whole session; any other
+ * Opens and checks a log. The first file of a split session opens the whole session; any other
  * file opens itself. A damaged log is opened if at least its layout can be read: see
  * tact_log_state(). No function of this header is real-time safe.
  * @retval 0          *out is set

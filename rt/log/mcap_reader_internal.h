@@ -1,5 +1,5 @@
 /**
- * * Reading an untrusted MCAP file from front to back.
+ * Reading an untrusted MCAP file from front to back.
  *
  * Lengths are checked against the file before memory is allocated, so a reader allocates no more
  * than the file's size and one chunk of at most TACT_MCAP_CHUNK_LIMIT. The parsers fail with

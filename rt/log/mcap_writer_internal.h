@@ -1,5 +1,5 @@
 /**
- * * Writing an MCAP file: messages are collected in a chunk, which is written with one write().
+ * Writing an MCAP file: messages are collected in a chunk, which is written with one write().
  *
  * One thread uses a writer. The first error (disk full, out of memory) is permanent: the file is
  * truncated to its last whole record, and every later call returns that error without touching the

@@ -1,5 +1,5 @@
 /**
- * * The session recorder: takes a record per tick from the real-time thread and writes an MCAP
+ * The session recorder: takes a record per tick from the real-time thread and writes an MCAP
  * file.
  *
  * The tick fills a slot of a lock-free ring; a thread of normal priority empties it every few
@@ -181,7 +181,7 @@ struct tact_recorder_report {
 struct tact_recorder;
 
 /**
- * * Whether tact_recorder_open() would accept the name, without creating the file. ring_folder: as
+ * Whether tact_recorder_open() would accept the name, without creating the file. ring_folder: as
  * in the options. Not real-time safe.
  * @retval 0
  * @retval -EEXIST    the file, or a later file of a session of this name, exists; *err names it,
@@ -191,7 +191,7 @@ TACT_API int tact_recorder_check(const char *path, int replace, const char *ring
                                  struct tact_error *err);
 
 /**
- * * Creates the file, writes attachments and facts, and starts the recorder thread. "%n" in the
+ * Creates the file, writes attachments and facts, and starts the recorder thread. "%n" in the
  * file's name becomes the largest existing number plus 1, from 1 on; concurrent recorders get
  * different numbers. Not real-time safe.
  * @retval 0          *out is set

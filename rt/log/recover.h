@@ -1,5 +1,5 @@
 /**
- * * Completing the log of a killed recorder.
+ * Completing the log of a killed recorder.
  *
  * A tick stays in the recorder's rings until it is in the file, and the rings are shared memory
  * (/dev/shm) that outlives the process. Recovery appends the elements that the file lacks, each
@@ -34,7 +34,7 @@ struct tact_recover_report {
 };
 
 /**
- * * Completes a log in place and removes its rings. Adds the facts "recovered_ticks",
+ * Completes a log in place and removes its rings. Adds the facts "recovered_ticks",
  * "recovered_events" and "lost_ticks", and for a damaged log "damaged_ticks" and "damage".
  * ring_folder: as in the recorder's options; NULL: /dev/shm. report may be NULL. Not real-time
  * safe.

@@ -1,5 +1,5 @@
 /**
- * * The recorder's rings in memory that outlives the process: a file of a tmpfs.
+ * The recorder's rings in memory that outlives the process: a file of a tmpfs.
  *
  * The file is named after device and inode of its log. It starts with a header under a checksum:
  * the sizes of the rings and the description of the session (opaque here), with which the log can

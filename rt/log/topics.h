@@ -1,5 +1,5 @@
 /**
- * * The topics of a log as messages in memory, for programs that send them on while a session runs:
+ * The topics of a log as messages in memory, for programs that send them on while a session runs:
  * the same channels, schemas and encoding (ROS 2 CDR) as in the file, but for /tact/events.
  *
  * The messages of one record are independent of those of any other: a program may send every
@@ -38,7 +38,7 @@ struct tact_topic_message {
 struct tact_topics;
 
 /**
- * * The topics of a recording with that content; attachments and facts are not looked at.
+ * The topics of a recording with that content; attachments and facts are not looked at.
  * wall_anchor_ns: wall clock minus CLOCK_MONOTONIC [ns].
  * @retval 0          *out is set
  * @retval -EINVAL    an offset or a name is invalid; see *err
@@ -55,7 +55,7 @@ TACT_API size_t tact_topics_count(const struct tact_topics *topics);
 TACT_API struct tact_topic tact_topics_get(const struct tact_topics *topics, size_t index);
 
 /**
- * * Encodes the messages of a record. They are valid until the next call: *messages, *count of
+ * Encodes the messages of a record. They are valid until the next call: *messages, *count of
  * them, at most one a topic, in the order of the topics.
  * @retval 0 or -ENOMEM
  */

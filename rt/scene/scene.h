@@ -1,5 +1,5 @@
 /**
- * * A scene: the content of a YAML file as plain structs, loaded and checked, without open devices.
+ * A scene: the content of a YAML file as plain structs, loaded and checked, without open devices.
  *
  * SI units, radians, z up, quaternions w first. Every pointer is owned by the scene. After loading,
  * numbers are finite and physical; names are unique and all references to them are valid; meshes
@@ -36,7 +36,7 @@ struct tact_scene_material {
 };
 
 /**
- * * Contact law of two materials; `materials` names both (the same name twice is allowed).
+ * Contact law of two materials; `materials` names both (the same name twice is allowed).
  *
  * Shapes of two different objects (bodies or hands) can touch if at least one of them moves. Every
  * pair of materials for which this is possible is required. Two links of one hand touch only if
@@ -304,7 +304,7 @@ TACT_API void tact_scene_where(const struct tact_scene *scene, const char *key,
                                struct tact_error *err);
 
 /**
- * * Warns of implausible values, one message each with file, line and key, and after 16 of them
+ * Warns of implausible values, one message each with file, line and key, and after 16 of them
  * their number: bodies over 3 m, denser than iridium or lighter than aerogel (a mesh in
  * millimetres, a mass in grams), friction over 3, joints that start beyond the length of their hand
  * or a full turn (degrees), gravity upward or over 100 m/s^2, positions beyond 100 m, and large
@@ -321,7 +321,7 @@ struct tact_scene_files {
 };
 
 /**
- * * Loads and checks a scene file. On failure *err has file, line, column and key, the error and
+ * Loads and checks a scene file. On failure *err has file, line, column and key, the error and
  * the expectation: unknown key, wrong type, missing key, number not finite or out of range,
  * negative mass, non-physical inertia, duplicate or unknown name, missing or open mesh.
  * @retval 0, -ENOENT, -EINVAL, -ENOMEM, other negative errno from reading files. Not real-time

@@ -1,5 +1,5 @@
 /**
- * * Shared by the parts of scene loading. Not installed.
+ * Shared by the parts of scene loading. Not installed.
  *
  * A scene is read twice: by libyaml into an index with the line and column of every key, and by
  * libcyaml into the structs of scene.h. With the index a check of a number can report its line, and

@@ -14,7 +14,7 @@
 #include "rt/log/mcap_reader_internal.h"
 #include "rt/session/replay.h"
 #include "rt/session/session.h"
-#include "rt/session/view.h"
+#include "rt/session/scene_log.h"
 #include "support/run_scene.h"
 
 enum { TICKS = 200, EVERY = 10, FIRST = 2 };
@@ -140,11 +140,11 @@ static void check_view(const char *path)
     static const struct tact_messages silent = {NULL, NULL};
     const struct tact_topic_message *messages;
     struct tact_topics *topics;
-    struct tact_view view;
+    struct tact_scene_log view;
     struct tact_log *log;
     size_t count, found = 0;
     assert_int_equal(tact_log_open(path, &log, NULL), 0);
-    assert_int_equal(tact_view_open(log, silent, &view, NULL), 0);
+    assert_int_equal(tact_scene_log_open(log, silent, &view, NULL), 0);
     assert_int_equal(tact_session_topics(view.session, &topics, NULL), 0);
     struct tact_record *record = malloc(tact_layout_bytes(tact_log_layout(log)));
     assert_int_equal(tact_log_seek(log, 7), 0);
@@ -163,7 +163,7 @@ static void check_view(const char *path)
     assert_int_equal(found, 1);
     free(record);
     tact_topics_free(topics);
-    tact_view_close(&view);
+    tact_scene_log_close(&view);
     tact_log_close(log);
 }
 

@@ -359,7 +359,7 @@ static void played_onto_the_board(void **unused)
     snprintf(text, sizeof text, "%.*s  - {name: switch, type: held}\n%sdeadman: switch.held\n",
              (int)(rest - scene_text), scene_text, rest);
     assert_int_equal(tact_scene_parse(text, strlen(text), "here.yaml", NULL, &scene, &err), 0);
-    options.onto = "board";
+    options.playback_device = "board";
     options.scene = scene;
     options.types = types;
     options.type_count = 2;

@@ -1,6 +1,6 @@
 /*
  * Bodies that move by more than they are thick in a tick. The gap of the features that are nearest
- * stops those, and the body goes on to turn about them: by an angle over which a velocity says
+ * stops those, and the body continues to turn about them: by an angle over which a velocity says
  * nothing of where its other side ends. The ball inside of it has no such sides. Its gap is a
  * corner of the patch beside them, so that at least its middle passes nothing, however it turns.
  */
