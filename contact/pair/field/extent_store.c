@@ -62,7 +62,7 @@ static int name_of(const struct tact_mesh *mesh, const struct head *head, char n
     return 1;
 }
 
-static uint8_t *put(uint8_t *at, const void *from, size_t size)
+static uint8_t *append_bytes(uint8_t *at, const void *from, size_t size)
 {
     memcpy(at, from, size);
     return at + size;
@@ -85,14 +85,14 @@ void tact_extent_save(const struct tact_extent_store *store, const struct tact_m
     if (!data) {
         return;
     }
-    uint8_t *at = put(data, &head, sizeof head);
-    at = put(at, mesh->vertices, 3 * mesh->vertex_count * sizeof(double));
-    at = put(at, mesh->triangles, 3 * mesh->triangle_count * sizeof(uint32_t));
-    at = put(at, extent->vertices, 3 * extent->vertex_count * sizeof(double));
-    at = put(at, extent->extent, extent->vertex_count * sizeof(double));
-    at = put(at, extent->tets, 4 * extent->tet_count * sizeof(uint32_t));
+    uint8_t *at = append_bytes(data, &head, sizeof head);
+    at = append_bytes(at, mesh->vertices, 3 * mesh->vertex_count * sizeof(double));
+    at = append_bytes(at, mesh->triangles, 3 * mesh->triangle_count * sizeof(uint32_t));
+    at = append_bytes(at, extent->vertices, 3 * extent->vertex_count * sizeof(double));
+    at = append_bytes(at, extent->extent, extent->vertex_count * sizeof(double));
+    at = append_bytes(at, extent->tets, 4 * extent->tet_count * sizeof(uint32_t));
     uint64_t sum = XXH3_64bits(data, size);
-    put(at, &sum, sizeof sum);
+    append_bytes(at, &sum, sizeof sum);
     store->save(store->user, name, data, size + sizeof sum);
     free(data);
 }
@@ -121,7 +121,7 @@ static int is_this(const uint8_t *data, size_t size, const struct tact_mesh *mes
                    3 * mesh->triangle_count * sizeof(uint32_t));
 }
 
-static void *take(const uint8_t **at, size_t size)
+static void *copy_array(const uint8_t **at, size_t size)
 {
     void *out = malloc(size + 1);
     if (out) {
@@ -151,9 +151,9 @@ int tact_extent_load(const struct tact_extent_store *store, const struct tact_me
         extent->tet_count = (size_t)head.tets;
         extent->cell = head.cell;
         extent->quality = head.quality;
-        extent->vertices = take(&at, 3 * extent->vertex_count * sizeof(double));
-        extent->extent = take(&at, extent->vertex_count * sizeof(double));
-        extent->tets = take(&at, 4 * extent->tet_count * sizeof(uint32_t));
+        extent->vertices = copy_array(&at, 3 * extent->vertex_count * sizeof(double));
+        extent->extent = copy_array(&at, extent->vertex_count * sizeof(double));
+        extent->tets = copy_array(&at, 4 * extent->tet_count * sizeof(uint32_t));
     }
     free(data);
     if (extent && (!extent->vertices || !extent->extent || !extent->tets)) {

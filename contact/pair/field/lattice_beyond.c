@@ -2,7 +2,7 @@
  * The extent outside, below 0, so that what is linear between nodes is 0 on the surface. A node
  * next to the surface is put on the lines of its neighbours inside through where they cross it;
  * where those differ, by the least sum of squared distances of the zero from the surface. From
- * there on the extent goes on linearly.
+ * there on the extent continues linearly.
  */
 #include <errno.h>
 #include <math.h>
@@ -47,8 +47,8 @@ static double slope_at(const struct lattice *l, size_t node, int axis)
     return below && above ? 0.5 * (high - low) : high - low;
 }
 
-/* The mean of what the neighbours with values go on to. 0 where there is none. */
-static int go_on(const struct lattice *l, size_t node, double *out)
+/* The mean of the values extrapolated from the neighbours that have one. 0 where none has. */
+static int extrapolate_value(const struct lattice *l, size_t node, double *out)
 {
     double sum = 0.0;
     int count = 0;
@@ -129,7 +129,7 @@ static void put_layer(struct lattice *l, const uint32_t *list, size_t count, dou
 {
     for (size_t i = 0; i < count; i++) {
         value[i] = NAN;
-        if (l->kind[list[i]] == LATTICE_OUTSIDE && go_on(l, list[i], &value[i])) {
+        if (l->kind[list[i]] == LATTICE_OUTSIDE && extrapolate_value(l, list[i], &value[i])) {
             value[i] = keep_out(l, value[i]);
         }
     }

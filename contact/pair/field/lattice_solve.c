@@ -182,7 +182,7 @@ static int solve_screened(struct lattice *l, double thickness, struct tact_error
     return rc;
 }
 
-static void find_distances(struct lattice *l)
+static void compute_depths(struct lattice *l)
 {
     for (size_t i = 0; i < l->inside_count; i++) {
         int at[3];
@@ -203,7 +203,7 @@ static int solve_laplace(struct lattice *l, double thickness, struct tact_error 
     if (!depth) {
         return -ENOMEM;
     }
-    find_distances(l);
+    compute_depths(l);
     for (size_t i = 0; i < l->inside_count; i++) {
         double *u = &l->value[l->inside[i]];
         depth[l->inside[i]] = *u / thickness;
@@ -234,7 +234,7 @@ int tact_lattice_solve(struct lattice *l, const struct tact_extent_recipe *recip
     case TACT_EXTENT_LAPLACE:
         return solve_laplace(l, recipe->thickness, err);
     case TACT_EXTENT_DISTANCE:
-        find_distances(l);
+        compute_depths(l);
         return 0;
     default:
         return solve_screened(l, recipe->thickness, err);

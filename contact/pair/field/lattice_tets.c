@@ -258,7 +258,7 @@ static uint32_t vertex_of(struct cells *c, size_t node)
 }
 
 /* A tetrahedron, unless no place in it has an extent. */
-static void add_tet(struct cells *c, size_t p, size_t q, size_t r, size_t s)
+static void add_lattice_tet(struct cells *c, size_t p, size_t q, size_t r, size_t s)
 {
     const size_t node[4] = {p, q, r, s};
     struct tact_extent *out = c->out;
@@ -326,24 +326,25 @@ static void look_at_face(const struct cells *c, const int at[3], int level, int 
 }
 
 /* Tetrahedra from a node to the triangles of a face. */
-static void add_face(struct cells *c, size_t apex, const struct face *f)
+static void fill_face(struct cells *c, size_t apex, const struct face *f)
 {
     if (!f->halved[0] && !f->halved[1] && !f->halved[2] && !f->halved[3]) {
-        add_tet(c, apex, f->corner[0], f->corner[1], f->corner[2]);
-        add_tet(c, apex, f->corner[0], f->corner[2], f->corner[3]);
+        add_lattice_tet(c, apex, f->corner[0], f->corner[1], f->corner[2]);
+        add_lattice_tet(c, apex, f->corner[0], f->corner[2], f->corner[3]);
         return;
     }
     for (int i = 0; i < 4; i++) { /* the quarter at corner i, with the halves of its edges */
         int before = (i + 3) % 4, next = (i + 1) % 4;
         if (f->halved[before] && f->halved[i] && f->upper[i] == 1) {
-            add_tet(c, apex, f->half[before], f->corner[i], f->half[i]);
-            add_tet(c, apex, f->middle, f->half[before], f->half[i]);
+            add_lattice_tet(c, apex, f->half[before], f->corner[i], f->half[i]);
+            add_lattice_tet(c, apex, f->middle, f->half[before], f->half[i]);
             continue;
         }
         if (f->halved[before]) {
-            add_tet(c, apex, f->middle, f->half[before], f->corner[i]);
+            add_lattice_tet(c, apex, f->middle, f->half[before], f->corner[i]);
         }
-        add_tet(c, apex, f->middle, f->corner[i], f->halved[i] ? f->half[i] : f->corner[next]);
+        add_lattice_tet(c, apex, f->middle, f->corner[i],
+                        f->halved[i] ? f->half[i] : f->corner[next]);
     }
 }
 
@@ -356,8 +357,8 @@ static void add_kuhn(struct cells *c, const int at[3], int size)
         one[order[i][0]] += size;
         memcpy(two, one, sizeof two);
         two[order[i][1]] += size;
-        add_tet(c, lattice_node(c->l, at), lattice_node(c->l, one), lattice_node(c->l, two),
-                lattice_node(c->l, whole));
+        add_lattice_tet(c, lattice_node(c->l, at), lattice_node(c->l, one), lattice_node(c->l, two),
+                        lattice_node(c->l, whole));
     }
 }
 
@@ -375,7 +376,7 @@ static int add_block(struct cells *c, const int at[3], int level)
     }
     size_t apex = node_at(c->l, at, size / 2, size / 2, size / 2);
     for (int i = 0; i < 6; i++) {
-        add_face(c, apex, &face[i]);
+        fill_face(c, apex, &face[i]);
     }
     return 0;
 }
