@@ -52,8 +52,8 @@ static int find_bounds(struct patch_cells *p, double size[2])
             double at[2];
             project(p, *corner, at);
             for (int x = 0; x < 2; x++) {
-                low[x] = fmin(low[x], at[x]);
-                high[x] = fmax(high[x], at[x]);
+                low[x] = tact_min(low[x], at[x]);
+                high[x] = tact_max(high[x], at[x]);
             }
         }
     }
@@ -65,36 +65,90 @@ static int find_bounds(struct patch_cells *p, double size[2])
     return size[0] > 0.0 && size[1] > 0.0 && isfinite(p->scale[0]) && isfinite(p->scale[1]);
 }
 
-/* Fills the cells whose middle is in a triangle. */
-static void fill_triangle(const struct patch_cells *p, const float *const corner[3])
+/* A polygon in cells, and its pressure at (x, y): base + along[0] x + along[1] y. */
+struct flat_polygon {
+    double at[UINT8_MAX][2], low[2], high[2], base, along[2];
+    int sides;
+};
+
+/* Projects a polygon and computes its bounds [cells]. */
+static void project_polygon(const struct patch_cells *p, const float (*corner)[4], int sides,
+                            struct flat_polygon *out)
 {
-    double at[3][2], low[2], high[2];
-    for (int i = 0; i < 3; i++) {
-        project(p, corner[i], at[i]);
+    out->sides = sides;
+    out->low[0] = out->low[1] = out->high[0] = out->high[1] = 0.0;
+    for (int i = 0; i < sides; i++) {
+        project(p, corner[i], out->at[i]);
+        for (int x = 0; x < 2; x++) {
+            out->low[x] = i ? tact_min(out->low[x], out->at[i][x]) : out->at[i][x];
+            out->high[x] = i ? tact_max(out->high[x], out->at[i][x]) : out->at[i][x];
+        }
     }
-    for (int x = 0; x < 2; x++) {
-        low[x] = fmax(0.0, ceil(fmin(at[0][x], fmin(at[1][x], at[2][x])) - 0.5));
-        high[x] = fmin(WIRE_CELLS - 1.0, floor(fmax(at[0][x], fmax(at[1][x], at[2][x])) - 0.5));
+}
+
+/* Computes its pressure from the largest triangle at its first corner; 0 where it is edge-on. */
+static int find_pressure(const float (*corner)[4], struct flat_polygon *out)
+{
+    double largest = 0.0;
+    const double *o = out->at[0];
+    for (int i = 1; i + 1 < out->sides; i++) {
+        const double *a = out->at[i], *b = out->at[i + 1];
+        double u[2] = {a[0] - o[0], a[1] - o[1]}, v[2] = {b[0] - o[0], b[1] - o[1]};
+        double area = u[0] * v[1] - v[0] * u[1];
+        if (fabs(area) > fabs(largest)) {
+            double du = (double)(corner[i][3] - corner[0][3]);
+            double dv = (double)(corner[i + 1][3] - corner[0][3]);
+            largest = area;
+            out->along[0] = (du * v[1] - dv * u[1]) / area;
+            out->along[1] = (dv * u[0] - du * v[0]) / area;
+        }
     }
-    double area = (at[1][0] - at[0][0]) * (at[2][1] - at[0][1]) -
-                  (at[2][0] - at[0][0]) * (at[1][1] - at[0][1]);
-    for (int j = (int)low[1]; fabs(area) > 0.0 && j <= (int)high[1]; j++) {
-        for (int i = (int)low[0]; i <= (int)high[0]; i++) {
-            double share[3], pressure = 0.0, least = 0.0;
-            for (int k = 0; k < 3; k++) {
-                const double *a = at[(k + 1) % 3], *b = at[(k + 2) % 3];
-                share[k] =
-                    ((a[0] - i - 0.5) * (b[1] - j - 0.5) - (b[0] - i - 0.5) * (a[1] - j - 0.5)) /
-                    area;
-                pressure += share[k] * (double)corner[k][3];
-                least = fmin(least, share[k]);
-            }
-            if (least >= -1e-9) {
-                double value = 1.0 + 254.0 * pressure / (double)p->patch->peak;
-                uint8_t *cell = &p->cell[j * WIRE_CELLS + i];
-                uint8_t level = (uint8_t)fmin(fmax(value + 0.5, 1.0), 255.0);
-                *cell = level > *cell ? level : *cell;
-            }
+    out->base = (double)corner[0][3] - out->along[0] * o[0] - out->along[1] * o[1];
+    return fabs(largest) > 1e-12;
+}
+
+/* The first cell whose middle is not before x, at least 0. */
+static int first_cell(double x)
+{
+    int i = x > 0.5 ? (int)(x - 0.5) : 0;
+    return i + 0.5 < x ? i + 1 : i;
+}
+
+/* 0 where it lies between the middles of two rows or columns. */
+static int has_middle(const struct flat_polygon *f)
+{
+    return first_cell(f->low[0]) + 0.5 <= f->high[0] && first_cell(f->low[1]) + 0.5 <= f->high[1];
+}
+
+/* Where a row's middle enters and leaves a convex polygon; 0 where it does not. */
+static int cross(const struct flat_polygon *f, double y, double span[2])
+{
+    int crossings = 0;
+    for (int i = 0; i < f->sides; i++) {
+        const double *a = f->at[i], *b = f->at[i + 1 < f->sides ? i + 1 : 0];
+        if ((a[1] <= y) != (b[1] <= y)) {
+            double x = a[0] + (y - a[1]) * (b[0] - a[0]) / (b[1] - a[1]);
+            span[0] = crossings ? tact_min(span[0], x) : x;
+            span[1] = crossings ? tact_max(span[1], x) : x;
+            crossings++;
+        }
+    }
+    return crossings > 0;
+}
+
+/* Fills the cells whose middle is in a polygon. */
+static void fill_polygon(const struct patch_cells *p, const struct flat_polygon *f)
+{
+    double span[2], scale = 254.0 / (double)p->patch->peak;
+    for (int j = first_cell(f->low[1]); j < WIRE_CELLS && j + 0.5 <= f->high[1]; j++) {
+        if (!cross(f, j + 0.5, span)) {
+            continue;
+        }
+        for (int i = first_cell(span[0]); i < WIRE_CELLS && i + 0.5 <= span[1]; i++) {
+            double pressure = f->base + f->along[0] * (i + 0.5) + f->along[1] * (j + 0.5);
+            double value = tact_min(tact_max(1.0 + scale * pressure, 1.0), 255.0);
+            uint8_t *cell = &p->cell[j * WIRE_CELLS + i], level = (uint8_t)(value + 0.5);
+            *cell = level > *cell ? level : *cell;
         }
     }
 }
@@ -115,9 +169,10 @@ float wire_pressure(const struct tact_pressure *map, const struct tact_contact *
     memset(out, 0, sizeof *out);
     const float(*corner)[4] = p.corner;
     for (uint32_t k = 0; k < p.patch->polygons; corner += p.sides[k], k++) {
-        for (int i = 1; i + 1 < p.sides[k]; i++) {
-            const float *const triangle[3] = {corner[0], corner[i], corner[i + 1]};
-            fill_triangle(&p, triangle);
+        struct flat_polygon flat;
+        project_polygon(&p, corner, p.sides[k], &flat);
+        if (has_middle(&flat) && find_pressure(corner, &flat)) {
+            fill_polygon(&p, &flat);
         }
     }
     for (int x = 0; x < 3; x++) {
