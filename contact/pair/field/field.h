@@ -80,8 +80,8 @@ TACT_API size_t tact_field_cells(const struct tact_pressure_field *field);
 /** Working memory of one thread: queries allocate nothing. */
 struct tact_field_scratch;
 
-/** Allocates for `polygons` polygons a query, and for at least as many pairs of cells without one.
- * NULL without memory. Not real-time safe. */
+/** Allocates for `polygons` polygons a query, and for 16 times as many pairs of cells, with or
+ * without a polygon. NULL without memory. Not real-time safe. */
 TACT_API struct tact_field_scratch *tact_field_scratch_create(size_t polygons);
 /** Frees a scratch; NULL is allowed. Not real-time safe. */
 TACT_API void tact_field_scratch_destroy(struct tact_field_scratch *scratch);

@@ -15,6 +15,10 @@
 
 #define OFF_FACE 1e-11 /* shift off a face, of the size: well over rounding */
 
+/* Pairs of cells for each polygon: where two lattices' surfaces cross, many that overlap have none.
+ */
+enum { PAIRS = 16 };
+
 struct cell_pair {
     uint32_t a, b;
 };
@@ -46,7 +50,7 @@ struct tact_field_scratch *tact_field_scratch_create(size_t polygons)
 {
     struct tact_field_scratch *scratch = calloc(1, sizeof *scratch);
     size_t slots = 16;
-    while (slots < 4 * polygons && slots < (size_t)1 << 31) {
+    while (slots < 2 * PAIRS * polygons && slots < (size_t)1 << 31) {
         slots *= 2;
     }
     if (scratch) {
