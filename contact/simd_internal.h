@@ -56,7 +56,6 @@ typedef int64_t tact_l4 __attribute__((vector_size(32)));
 #endif
 #endif
 
-#define TACT_F4_ABS(a) ((tact_f4)((tact_i4)(a)&INT32_MAX))
 #define TACT_F4_SELECT(mask, a, b) ((tact_f4)(((mask) & (tact_i4)(a)) | (~(mask) & (tact_i4)(b))))
 #define TACT_F4_MIN(a, b) TACT_F4_SELECT((a) < (b), a, b)
 #define TACT_F4_MAX(a, b) TACT_F4_SELECT((a) > (b), a, b)

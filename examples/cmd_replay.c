@@ -182,16 +182,6 @@ static int set_view(struct replay *r, const char *port)
                : 0;
 }
 
-static int allow_origin(struct replay *r, const char *text)
-{
-    r->pages.allowed_origin = text;
-    return server_is_origin(text)
-               ? 0
-               : command_usage(r->name,
-                               "--allow-origin %s: SCHEME://HOST or SCHEME://HOST:PORT is expected",
-                               text);
-}
-
 static int replay_log(struct replay *r, const char *path)
 {
     struct tact_error err = {.line = 0};
@@ -265,7 +255,7 @@ int cmd_replay(int argc, char **argv)
         r.options.playback_device = c == 'o' ? optarg : r.options.playback_device;
         r.scene = c == 's' ? optarg : r.scene;
         code = c == 'V' ? set_view(&r, optarg) : code;
-        code = c == 'O' ? allow_origin(&r, optarg) : code;
+        code = c == 'O' ? word_to_origin(r.name, optarg, &r.pages.allowed_origin) : code;
         r.pages.browser &= c != 'B';
         r.options.each |= c == 'e';
         r.options.realtime |= c == 'R';

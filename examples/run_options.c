@@ -112,16 +112,6 @@ static int set_port(struct run *run, const char *text)
                : 0;
 }
 
-static int set_origin(struct run *run, const char *text)
-{
-    run->pages.allowed_origin = text;
-    return server_is_origin(text)
-               ? 0
-               : command_usage(run->name,
-                               "--allow-origin %s: SCHEME://HOST or SCHEME://HOST:PORT is expected",
-                               text);
-}
-
 int run_parse(struct run *run, int argc, char **argv)
 {
     static const struct option longs[] = {{"duration", required_argument, NULL, 'd'},
@@ -176,7 +166,7 @@ int run_parse(struct run *run, int argc, char **argv)
             run->pages.browser = 0;
             break;
         case 'O':
-            rc = set_origin(run, optarg);
+            rc = word_to_origin(run->name, optarg, &run->pages.allowed_origin);
             break;
         case 'j':
             run->json = 1;

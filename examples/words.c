@@ -10,6 +10,7 @@
 #include "contact/number.h"
 #include "contact/vec.h"
 #include "rt/file.h"
+#include "viewer/server.h"
 
 /* Parses up to `most` finite numbers between blanks and commas; -1 on anything else. */
 static int parse_word_numbers(const char *text, double *out, int most)
@@ -170,6 +171,16 @@ int word_to_surface(const char *word, double scale, struct word_shape *out, stru
     out->shape.kind = TACT_SHAPE_MESH;
     return kind >= 0 ? make_primitive((enum tact_shape_kind)kind, word, &out->shape, err)
                      : read_soup(word, scale, &out->soup, err);
+}
+
+int word_to_origin(const char *command, const char *text, const char **out)
+{
+    *out = text;
+    return server_is_origin(text)
+               ? 0
+               : command_usage(command,
+                               "--allow-origin %s: SCHEME://HOST or SCHEME://HOST:PORT is expected",
+                               text);
 }
 
 struct word_query word_query_default(void)

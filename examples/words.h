@@ -32,6 +32,9 @@ int word_to_pose(const char *word, struct tact_pose *out);
 /* A finite number and nothing else. 0 or -1. */
 int word_to_number(const char *word, double *out);
 
+/* --allow-origin ORIGIN, see server_is_origin(). 0, or EXIT_USAGE after a message. */
+int word_to_origin(const char *command, const char *text, const char **out);
+
 /* What the commands that measure two shapes are asked with. */
 struct word_query {
     struct tact_pose pose[2];

@@ -9,30 +9,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct item {
-    double centre[3];
-    double key; /* coordinate of the centre along the split axis */
-    uint32_t triangle;
-};
-
 static int compare_items(const void *pa, const void *pb)
 {
-    const struct item *a = pa, *b = pb;
+    const struct tact_tree_item *a = pa, *b = pb;
     if (a->key != b->key) {
         return a->key < b->key ? -1 : 1;
     }
-    return a->triangle < b->triangle ? -1 : a->triangle > b->triangle;
+    return a->number < b->number ? -1 : a->number > b->number;
 }
 
-static void bound_triangles(const struct tact_mesh *mesh, const struct item *items, size_t count,
-                            struct tact_mesh_node *node)
+static void bound_triangles(const struct tact_mesh *mesh, const struct tact_tree_item *items,
+                            size_t count, struct tact_mesh_node *node)
 {
     for (int k = 0; k < 3; k++) {
         node->lower[k] = INFINITY;
         node->upper[k] = -INFINITY;
     }
     for (size_t i = 0; i < 3 * count; i++) {
-        uint32_t vertex = mesh->triangles[3 * (size_t)items[i / 3].triangle + i % 3];
+        uint32_t vertex = mesh->triangles[3 * (size_t)items[i / 3].number + i % 3];
         for (int k = 0; k < 3; k++) {
             double x = mesh->vertices[3 * (size_t)vertex + (size_t)k];
             node->lower[k] = fmin(node->lower[k], x);
@@ -41,8 +35,7 @@ static void bound_triangles(const struct tact_mesh *mesh, const struct item *ite
     }
 }
 
-/** Sorts items along the axis with the widest spread of centres. */
-static void sort_widest(struct item *items, size_t count)
+void tact_tree_sort(struct tact_tree_item *items, size_t count)
 {
     double lower[3] = {INFINITY, INFINITY, INFINITY};
     double upper[3] = {-INFINITY, -INFINITY, -INFINITY};
@@ -73,8 +66,8 @@ static size_t first_child_size(size_t count)
     return unit * ((units + 1) / 2);
 }
 
-static void build_subtree(struct tact_mesh *mesh, struct item *items, size_t first, size_t count,
-                          size_t index)
+static void build_subtree(struct tact_mesh *mesh, struct tact_tree_item *items, size_t first,
+                          size_t count, size_t index)
 {
     struct tact_mesh_node *node = &mesh->nodes[index];
     bound_triangles(mesh, items + first, count, node);
@@ -83,7 +76,7 @@ static void build_subtree(struct tact_mesh *mesh, struct item *items, size_t fir
         node->count = (uint32_t)count;
         return;
     }
-    sort_widest(items + first, count);
+    tact_tree_sort(items + first, count);
     size_t children = mesh->node_count, part = first_child_size(count);
     mesh->node_count += 2;
     node->first = (uint32_t)children;
@@ -95,7 +88,7 @@ static void build_subtree(struct tact_mesh *mesh, struct item *items, size_t fir
 int tact_mesh_build_tree(struct tact_mesh *mesh)
 {
     size_t n = mesh->triangle_count;
-    struct item *items = malloc(n * sizeof *items);
+    struct tact_tree_item *items = malloc(n * sizeof *items);
     uint32_t *sorted = malloc(3 * n * sizeof *sorted);
     mesh->nodes = malloc(2 * n * sizeof *mesh->nodes);
     if (!items || !sorted || !mesh->nodes) {
@@ -104,7 +97,7 @@ int tact_mesh_build_tree(struct tact_mesh *mesh)
         return -ENOMEM;
     }
     for (size_t t = 0; t < n; t++) {
-        items[t].triangle = (uint32_t)t;
+        items[t].number = (uint32_t)t;
         for (size_t k = 0; k < 3; k++) {
             const uint32_t *v = mesh->triangles + 3 * t;
             items[t].centre[k] = mesh->vertices[3 * (size_t)v[0] + k] +
@@ -115,7 +108,7 @@ int tact_mesh_build_tree(struct tact_mesh *mesh)
     mesh->node_count = 1;
     build_subtree(mesh, items, 0, n, 0);
     for (size_t t = 0; t < n; t++) {
-        memcpy(sorted + 3 * t, mesh->triangles + 3 * (size_t)items[t].triangle, 3 * sizeof *sorted);
+        memcpy(sorted + 3 * t, mesh->triangles + 3 * (size_t)items[t].number, 3 * sizeof *sorted);
     }
     free(mesh->triangles);
     mesh->triangles = sorted;

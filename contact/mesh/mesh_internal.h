@@ -116,6 +116,16 @@ int tact_mesh_build_wide(struct tact_mesh *mesh);
 
 void tact_mesh_free_wide(struct tact_mesh *mesh);
 
+/** What a tree of boxes is built over. */
+struct tact_tree_item {
+    double centre[3]; /**< [m], or a multiple that all share */
+    double key;       /**< of the last sort: the centre's coordinate on its axis */
+    uint32_t number;  /**< of the triangle or the cell */
+};
+
+/** Sorts items along the axis on which their centres spread widest, equal ones by number. */
+void tact_tree_sort(struct tact_tree_item *items, size_t count);
+
 /** Allocates and fills mesh->nodes and sorts mesh->triangles. Returns 0 or -ENOMEM. */
 int tact_mesh_build_tree(struct tact_mesh *mesh);
 

@@ -20,11 +20,6 @@ static void capsule_mass(const struct tact_shape *shape, struct tact_shape_mass 
     tact_shape_set_mass(out, cylinder + ball, across, across, axial);
 }
 
-static double capsule_reach(const double size[3])
-{
-    return size[0] + size[1];
-}
-
 const struct tact_shape_type tact_shape_capsule_type = {
     .name = "capsule",
     .faces = TACT_FACES_CURVED,
@@ -33,6 +28,6 @@ const struct tact_shape_type tact_shape_capsule_type = {
     .may_vanish = 2,
     .make = capsule_make,
     .mass = capsule_mass,
-    .reach = capsule_reach,
+    .reach = tact_shape_sum,
     .rolling_radius = tact_shape_first,
 };

@@ -83,6 +83,11 @@ double tact_shape_first(const double size[3])
     return size[0];
 }
 
+double tact_shape_sum(const double size[3])
+{
+    return size[0] + size[1];
+}
+
 void tact_shape_mass(const struct tact_shape *shape, struct tact_shape_mass *out)
 {
     memset(out, 0, sizeof *out);

@@ -45,11 +45,6 @@ static void torus_mass(const struct tact_shape *shape, struct tact_shape_mass *o
     tact_shape_set_mass(out, v, across, across, v * (ring + 0.75 * tube));
 }
 
-static double torus_reach(const double size[3])
-{
-    return size[0] + size[1];
-}
-
 /* From the nearest point of the ring, radius R, outward to the tube's surface, radius r: curvature
  * 1/r along the tube's section and cos / (R + r cos) along the ring, cos being the component of the
  * normal away from z. */
@@ -86,7 +81,7 @@ const struct tact_shape_type tact_shape_torus_type = {
     .concave = 1,
     .make = torus_make,
     .mass = torus_mass,
-    .reach = torus_reach,
-    .rolling_radius = torus_reach,
+    .reach = tact_shape_sum,
+    .rolling_radius = tact_shape_sum,
     .surface = torus_surface,
 };

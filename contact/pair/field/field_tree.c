@@ -2,42 +2,8 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include "contact/mesh/mesh_internal.h"
 #include "contact/pair/field/field_internal.h"
-
-struct item {
-    double centre[3], key;
-    uint32_t cell;
-};
-
-static int compare_items(const void *pa, const void *pb)
-{
-    const struct item *a = pa, *b = pb;
-    if (a->key != b->key) {
-        return a->key < b->key ? -1 : 1;
-    }
-    return a->cell < b->cell ? -1 : a->cell > b->cell;
-}
-
-static void sort_widest(struct item *items, size_t count)
-{
-    int axis = 0;
-    double widest = -1.0;
-    for (int k = 0; k < 3; k++) {
-        double least = INFINITY, most = -INFINITY;
-        for (size_t i = 0; i < count; i++) {
-            least = tact_min(least, items[i].centre[k]);
-            most = tact_max(most, items[i].centre[k]);
-        }
-        if (most - least > widest) {
-            widest = most - least;
-            axis = k;
-        }
-    }
-    for (size_t i = 0; i < count; i++) {
-        items[i].key = items[i].centre[axis];
-    }
-    qsort(items, count, sizeof *items, compare_items);
-}
 
 static void include(double *lower, double *upper, const double *from, const double *to)
 {
@@ -108,17 +74,17 @@ static void fill_box(const double *lower, const double *upper, struct field_box 
     box->radius = tact_v3_norm(box->half);
 }
 
-static void build(struct tact_pressure_field *field, size_t node, struct item *items, size_t count,
-                  struct bounds *b)
+static void build(struct tact_pressure_field *field, size_t node, struct tact_tree_item *items,
+                  size_t count, struct bounds *b)
 {
     struct bounds child[2];
     struct field_node *n = &field->nodes[node];
     n->leaf = count == 1;
-    n->first = items->cell;
+    n->first = items->number;
     if (n->leaf) {
-        bound_cell(field, items->cell, b);
+        bound_cell(field, items->number, b);
     } else {
-        sort_widest(items, count);
+        tact_tree_sort(items, count);
         size_t first = field->node_count;
         field->node_count += 2;
         build(field, first, items, count / 2, &child[0]);
@@ -136,7 +102,7 @@ static void build(struct tact_pressure_field *field, size_t node, struct item *i
 
 int tact_field_build_tree(struct tact_pressure_field *field)
 {
-    struct item *items = malloc(field->cell_count * sizeof *items);
+    struct tact_tree_item *items = malloc(field->cell_count * sizeof *items);
     struct bounds bounds;
     int corners = field->rigid ? 3 : 4;
     field->nodes = malloc(2 * field->cell_count * sizeof *field->nodes);
@@ -146,7 +112,7 @@ int tact_field_build_tree(struct tact_pressure_field *field)
     }
     for (size_t i = 0; i < field->cell_count; i++) {
         tact_v3_set(items[i].centre, 0.0, 0.0, 0.0);
-        items[i].cell = (uint32_t)i;
+        items[i].number = (uint32_t)i;
         for (int k = 0; k < corners; k++) {
             tact_v3_axpy(items[i].centre, 1.0 / corners,
                          field->vertices + 3 * (size_t)field->cells[i].corner[k]);
