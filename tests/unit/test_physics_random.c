@@ -9,9 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
-#include "support/campaign.h"
-#include "support/world_scene.h"
-#include "support/worst.h"
+#include "support/random_laws.h"
 
 enum { WORLDS = 1000, ALL_WORLDS = 10000 }; /* the latter in .ci/long */
 enum { TICKS = 50, BODIES = 4 };
@@ -28,13 +26,6 @@ static int pick(int n)
 {
     return (int)uniform(0, n);
 }
-
-struct tally {
-    struct worst limits, unsolved_limits, residual; /* limits: in solved ticks */
-    struct worst linear[2], angular[2];             /* unsolved, solved */
-    long ticks, contacts, unsolved, outside;        /* outside: contacts beyond in solved ticks */
-    int bad_worlds;
-};
 
 static struct tact_shape random_shape(struct world_scene *s, double size)
 {
@@ -106,143 +97,6 @@ static void build(struct world_scene *s, int seed, int sweeps)
     scene_law(s, 1, 1, &among);
     tact_world_refresh(s->world);
     scene_start(s);
-}
-
-/* How far a contact's wrench is beyond its limits, as a share of the normal force. */
-static double beyond(const struct world_scene *s, const struct tact_contact *c, double mu)
-{
-    const double *r = c->impulse;
-    if (r[0] <= 0) {
-        double sum = 0;
-        for (int i = 0; i < 6; i++) {
-            sum += fabs(r[i]);
-        }
-        return sum > 0 ? INFINITY : 0;
-    }
-    double d[2] = {-r[5] / r[0], r[4] / r[0]}, size = fmax(c->patch.semi[0], c->patch.semi[1]);
-    double arm = tact_patch_spin_arm(&c->patch, r[0] / s->options.period), worst = 0;
-    double spin = r[3] - (d[0] * r[2] - d[1] * r[1]), limit = mu * r[0];
-    if (c->patch.kind == TACT_PATCH_ELASTIC) {
-        worst = hypot(d[0], d[1]) / size;
-    } else if (c->patch.corners) {
-        for (int i = 0; i < c->patch.corners; i++) {
-            const double *a = c->patch.corner[i], *b = c->patch.corner[(i + 1) % c->patch.corners];
-            double ex = b[0] - a[0], ey = b[1] - a[1], length = hypot(ex, ey);
-            double out = (ey * (d[0] - a[0]) - ex * (d[1] - a[1])) / length;
-            worst = fmax(worst, out / size);
-        }
-    } else if (c->patch.semi[0] > 0 && c->patch.semi[1] > 0) {
-        worst = hypot(d[0] / c->patch.semi[0], d[1] / c->patch.semi[1]) - 1;
-    }
-    double used = hypot(hypot(r[1], r[2]), arm > 0 ? spin / arm : 0);
-    return fmax(worst, limit > 0 ? used / limit - 1 : used / r[0]);
-}
-
-/** Momentum of the bodies, and how much of it there is to round. */
-struct momentum {
-    double p[BODIES][6];
-    double size[BODIES][2];
-};
-
-/* Returns the mass of all. */
-static double take_momentum(struct world_scene *s, struct momentum *m)
-{
-    double mass = 0;
-    memset(m, 0, sizeof *m);
-    for (int i = 0; i < tact_world_body_count(s->world); i++) {
-        const struct tact_body *body = tact_world_body(s->world, i);
-        tact_v3_scale(m->p[i], body->twist, body->mass);
-        tact_body_momentum(body, m->p[i] + 3);
-        m->size[i][0] = tact_v3_norm(m->p[i]);
-        double gyration =
-            sqrt((body->inertia[0] + body->inertia[4] + body->inertia[8]) / body->mass);
-        m->size[i][1] = tact_v3_norm(m->p[i] + 3) + gyration * m->size[i][0];
-        mass += body->mass;
-    }
-    return mass;
-}
-
-static void take_impulse(struct world_scene *s, const struct tact_contact *c, int shape,
-                         double sign, struct momentum *m)
-{
-    struct tact_owner owner = tact_world_owner(s->world, shape);
-    if (owner.kind != TACT_OWNER_BODY) {
-        return;
-    }
-    const struct tact_body *body = tact_world_body(s->world, owner.index);
-    double *p = m->p[owner.index], h = s->options.period, arm[3], torque[3];
-    tact_v3_sub(arm, c->patch.center, body->pose.position);
-    tact_v3_cross(torque, arm, c->wrench);
-    tact_v3_axpy(p, sign * h, c->wrench);
-    tact_v3_axpy(p + 3, sign * h, torque);
-    tact_v3_axpy(p + 3, sign * h, c->wrench + 3);
-    m->size[owner.index][0] += h * tact_v3_norm(c->wrench);
-    m->size[owner.index][1] +=
-        h * (tact_v3_norm(c->wrench + 3) + tact_v3_norm(arm) * tact_v3_norm(c->wrench));
-}
-
-/* Whether the contact, whole or a planar piece of one, is inside its limits. */
-static void note_contact(const struct world_scene *s, const struct tact_contact *c, double mu,
-                         double weight, int seed, struct tally *t)
-{
-    int solved = s->stats.residual <= 1e-8;
-    double over = beyond(s, c, mu);
-    over *= c->impulse[0] / fmax(c->impulse[0], 1e-9 * weight); /* not of mere rounding */
-    t->outside += solved && !(over <= 1e-6);
-    note(solved ? &t->limits : &t->unsolved_limits, over, seed);
-}
-
-/* One tick; 0 where a number is not finite. */
-static int tick(struct world_scene *s, int seed, struct tally *t)
-{
-    struct momentum before, after;
-    double h = s->options.period;
-    double weight = take_momentum(s, &before) * h * 9.81;
-    scene_solve(s);
-    take_momentum(s, &after);
-    int solved = s->stats.residual <= 1e-8;
-    t->ticks++;
-    t->unsolved += !solved;
-    t->contacts += s->stats.contacts;
-    note(&t->residual, s->stats.residual, seed);
-    for (int i = tact_world_next_pair(s->world, -1); i >= 0;
-         i = tact_world_next_pair(s->world, i)) {
-        const struct tact_contact *c = tact_world_contact(s->world, i);
-        for (int k = 0; c->touching && k < (c->split ? c->split : 1); k++) {
-            const struct tact_contact *part = c->split ? tact_world_piece(s->world, i, k) : c;
-            note_contact(s, part, tact_world_law(s->world, i)->friction, weight, seed, t);
-            take_impulse(s, part, c->a, 1, &before);
-            take_impulse(s, part, c->b, -1, &before);
-        }
-    }
-    double finite = s->stats.residual;
-    for (int i = 0; i < tact_world_body_count(s->world); i++) {
-        const struct tact_body *body = tact_world_body(s->world, i);
-        double gap[6];
-        tact_v3_axpy(before.p[i], h * body->mass, s->options.gravity);
-        before.size[i][0] += h * body->mass * 9.81;
-        for (int k = 0; k < 6; k++) {
-            gap[k] = after.p[i][k] - before.p[i][k];
-            finite += body->twist[k];
-        }
-        note(&t->linear[solved], tact_v3_norm(gap) / (before.size[i][0] + after.size[i][0]), seed);
-        note(&t->angular[solved], tact_v3_norm(gap + 3) / (before.size[i][1] + after.size[i][1]),
-             seed);
-    }
-    tact_world_integrate(s->world);
-    for (int i = tact_world_next_pair(s->world, -1); i >= 0;
-         i = tact_world_next_pair(s->world, i)) {
-        const struct tact_contact *c = tact_world_contact(s->world, i);
-        for (int k = 0; k < 6; k++) {
-            finite += c->wrench[k] + c->springs.impulse[k];
-        }
-        finite += tact_v3_norm(c->springs.angle);
-    }
-    for (int i = 0; i < tact_world_body_count(s->world); i++) {
-        const struct tact_body *body = tact_world_body(s->world, i);
-        finite += tact_v3_norm(body->pose.position) + body->pose.quat_wxyz[0];
-    }
-    return isfinite(finite);
 }
 
 static void random_worlds(void **state)

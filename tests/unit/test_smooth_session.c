@@ -14,7 +14,7 @@
 #include <cmocka.h>
 #include "contact/pair/models_internal.h"
 #include "rt/session/replay.h"
-#include "support/run_scene.h"
+#include "support/replays.h"
 #include "support/world_scene.h"
 
 #define G 9.81
@@ -62,30 +62,6 @@ static const char mixed[] =
     "  - name: ball\n    mass: 0.05\n    position: [0.2, 0.01, 0.0105]\n"
     "    velocity: [-0.8, 0, 0]\n"
     "    shapes: [{type: sphere, radius: 0.01, material: stone}]\n";
-
-static void check_replays(const char *text)
-{
-    struct tact_session_options options = {.clock = TACT_LOOP_FREE};
-    struct tact_session_report report;
-    char log[] = "/tmp/tact-smooth-XXXXXX", path[64];
-    assert_non_null(mkdtemp(log));
-    snprintf(path, sizeof path, "%s/a.mcap", log);
-    options.record = path;
-    run_text(text, &options, &report);
-    assert_true(report.counts[TACT_COUNT_UNSOLVED] <= 6); /* a hundredth of the ticks */
-    assert_true(report.counts[TACT_COUNT_NOT_FOUND] == 0);
-    for (int from = 0; from < 600; from += 97) {
-        struct tact_replay_options how = tact_replay_options_default();
-        struct tact_replay_report replayed;
-        struct tact_error err = {.line = 0};
-        how.from = from;
-        how.each = from % 2;
-        assert_int_equal(tact_replay_run_with(path, &how, &replayed, &err), 0);
-        assert_true(replayed.differing == 0 && replayed.ticks == (uint64_t)(600 - from));
-    }
-    assert_int_equal(remove(path), 0);
-    assert_int_equal(rmdir(log), 0);
-}
 
 static void replays_from_any_tick(void **state)
 {

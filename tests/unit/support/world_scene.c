@@ -106,8 +106,8 @@ struct tact_shape scene_boxes(struct world_scene *scene, const double *boxes, in
     return keep_mesh(scene, mesh, 0);
 }
 
-int scene_solid(struct world_scene *scene, const struct tact_shape *shape, double mass,
-                const double position[3], double yaw)
+static int add_solid(struct world_scene *scene, const struct tact_shape *shape, double mass,
+                     const double position[3], double yaw, int material)
 {
     struct tact_shape_mass m;
     struct tact_body body = {.pose = tact_pose_identity()};
@@ -127,8 +127,20 @@ int scene_solid(struct world_scene *scene, const struct tact_shape *shape, doubl
     int index = tact_world_add_body(scene->world, &body);
     assert_true(index >= 0);
     tact_v3_scale(local.position, m.centroid, -1.0);
-    scene_attach(scene, index, shape, &local, 1);
+    scene_attach(scene, index, shape, &local, material);
     return index;
+}
+
+int scene_solid(struct world_scene *scene, const struct tact_shape *shape, double mass,
+                const double position[3], double yaw)
+{
+    return add_solid(scene, shape, mass, position, yaw, 1);
+}
+
+int scene_solid_of(struct world_scene *scene, const struct tact_shape *shape, double mass,
+                   const double position[3], int material)
+{
+    return add_solid(scene, shape, mass, position, 0.0, material);
 }
 
 void scene_attach(struct world_scene *scene, int body, const struct tact_shape *shape,

@@ -49,6 +49,10 @@ struct tact_shape scene_boxes(struct world_scene *scene, const double *boxes, in
 int scene_solid(struct world_scene *scene, const struct tact_shape *shape, double mass,
                 const double position[3], double yaw);
 
+/* The same of another material, not turned. */
+int scene_solid_of(struct world_scene *scene, const struct tact_shape *shape, double mass,
+                   const double position[3], int material);
+
 /* A box over the ground, thrown down and turning, as ten numbers from 0 to 1 say; started with the
  * law. */
 enum { SCENE_DRAWS = 10 };

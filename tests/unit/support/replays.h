@@ -1,0 +1,37 @@
+/* Replays of a session from any of its ticks, once or with each tick started from the log; after
+ * cmocka.h. */
+#ifndef TACT_TESTS_REPLAYS_H
+#define TACT_TESTS_REPLAYS_H
+
+#include <stdlib.h>
+#include <unistd.h>
+#include "rt/session/replay.h"
+#include "run_scene.h"
+
+/* Of a scene of 0.6 s: every tick to the bit. Returns the report of the session. */
+static struct tact_session_report check_replays(const char *text)
+{
+    struct tact_session_options options = {.clock = TACT_LOOP_FREE};
+    struct tact_session_report report;
+    char log[] = "/tmp/tact-smooth-XXXXXX", path[64];
+    assert_non_null(mkdtemp(log));
+    snprintf(path, sizeof path, "%s/a.mcap", log);
+    options.record = path;
+    run_text(text, &options, &report);
+    assert_true(report.counts[TACT_COUNT_UNSOLVED] <= 6); /* a hundredth of the ticks */
+    assert_true(report.counts[TACT_COUNT_NOT_FOUND] == 0);
+    for (int from = 0; from < 600; from += 97) {
+        struct tact_replay_options how = tact_replay_options_default();
+        struct tact_replay_report replayed;
+        struct tact_error err = {.line = 0};
+        how.from = from;
+        how.each = from % 2;
+        assert_int_equal(tact_replay_run_with(path, &how, &replayed, &err), 0);
+        assert_true(replayed.differing == 0 && replayed.ticks == (uint64_t)(600 - from));
+    }
+    assert_int_equal(remove(path), 0);
+    assert_int_equal(rmdir(log), 0);
+    return report;
+}
+
+#endif
