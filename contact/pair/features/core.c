@@ -40,15 +40,6 @@ static int best_of_all(const struct tact_core *core, const double d[3])
     return best;
 }
 
-void tact_core_vertex(const struct tact_core *core, int64_t vertex, double out[3])
-{
-    if (core->vertex) {
-        tact_v3_copy(out, core->vertex[vertex]);
-    } else {
-        tact_curved_vertex(core, vertex, out);
-    }
-}
-
 int64_t tact_core_support(const struct tact_core *core, const double d[3], int64_t from)
 {
     if (!core->start) {

@@ -55,7 +55,17 @@ void tact_core_free(struct tact_core *core);
  * vertex `from` or, where that is negative, from the table of directions. Real-time safe. */
 int64_t tact_core_support(const struct tact_core *core, const double d[3], int64_t from);
 
+/* Position of a vertex of a curved surface (curved_internal.h). */
+void tact_curved_vertex(const struct tact_core *core, int64_t vertex, double out[3]);
+
 /* Position of a vertex (shape frame) [m]. Real-time safe. */
-void tact_core_vertex(const struct tact_core *core, int64_t vertex, double out[3]);
+static inline void tact_core_vertex(const struct tact_core *core, int64_t vertex, double out[3])
+{
+    if (core->vertex) {
+        tact_v3_copy(out, core->vertex[vertex]);
+    } else {
+        tact_curved_vertex(core, vertex, out);
+    }
+}
 
 #endif

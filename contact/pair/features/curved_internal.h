@@ -16,9 +16,6 @@ void tact_curved_make(struct tact_core *core, const double size[3]);
 /* As tact_core_support(): the vertex furthest along d. */
 int64_t tact_curved_support(const struct tact_core *core, const double d[3]);
 
-/* Place of a vertex. */
-void tact_curved_vertex(const struct tact_core *core, int64_t vertex, double out[3]);
-
 /*
  * The point of any core furthest along a unit vector d, on a curved surface exactly; of a hull, of
  * those a vertex. bend: NULL, or out, how it moves as d turns, row-major, symmetric: the radii of

@@ -7,7 +7,7 @@ void tact_core_pair_place(struct tact_core_pair *pair, const struct tact_core *a
                           const struct tact_pose *pose_a, const struct tact_core *b,
                           const struct tact_pose *pose_b)
 {
-    double of_a[9], of_b[9], apart[3];
+    double *of_a = pair->turn_a, of_b[9], apart[3];
     tact_quat_to_m3(of_a, pose_a->quat_wxyz);
     tact_quat_to_m3(of_b, pose_b->quat_wxyz);
     for (int i = 0; i < 3; i++) {

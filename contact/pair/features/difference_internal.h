@@ -8,6 +8,9 @@
 
 #include "contact/pair/features/core_internal.h"
 
+/* Of the size of a pair: the least difference of a distance and its bound. */
+#define TACT_DIFFERENCE_ROUNDING 1e-16
+
 /* A point of the difference: of two vertices. */
 struct tact_difference {
     double w[3]; /* [m] */
@@ -22,6 +25,7 @@ struct tact_simplex {
 
 struct tact_core_pair {
     const struct tact_core *a, *b;
+    double turn_a[9];   /* from A's frame to the world, row-major */
     double turn[9];     /* from B's frame to A's, row-major */
     double shift[3];    /* of B's origin in A's frame [m] */
     double size;        /* magnitude of the coordinates that are subtracted */

@@ -13,6 +13,7 @@ enum { MOST_STEPS = 200 };
 struct nearest_on {
     int count, index[3];
     double weight[3], v[3], square;
+    double n[3]; /* of three points: normal of their plane, of any length */
 };
 
 static void set_point(struct nearest_on *best, const struct tact_simplex *s, int count,
@@ -67,7 +68,11 @@ static void try_triangle(struct nearest_on *best, const struct tact_simplex *s, 
     weight[2] = tact_v3_dot(n, part) / square;
     weight[0] = 1.0 - weight[1] - weight[2];
     if (square > 0.0 && weight[0] > 0.0 && weight[1] > 0.0 && weight[2] > 0.0) {
+        double before = best->square;
         set_point(best, s, 3, index, weight);
+        if (best->square < before) {
+            tact_v3_copy(best->n, n);
+        }
         return;
     }
     try_edge(best, s, i, j);
@@ -138,8 +143,21 @@ static void keep_vertices(struct tact_simplex *s, const struct nearest_on *best)
     s->count = best->count;
 }
 
+/* The direction against which the next support is searched: the vector to the nearest point; of
+ * three points the normal of their plane, which is exact to rounding at any distance. */
+static void search_direction(const struct nearest_on *best, double d[3])
+{
+    if (best->count == 3) {
+        tact_v3_scale(d, best->n, copysign(1.0, tact_v3_dot(best->n, best->v)));
+    } else {
+        tact_v3_copy(d, best->v);
+    }
+}
+
+/* d: the direction of the last search; low: its result. */
 static void report(struct tact_core_pair *pair, const struct tact_simplex *s,
-                   const struct nearest_on *best, struct tact_nearest *out)
+                   const struct nearest_on *best, const double d[3],
+                   const struct tact_difference *low, struct tact_nearest *out)
 {
     memset(out->on_a, 0, sizeof out->on_a);
     out->from = *s;
@@ -150,7 +168,14 @@ static void report(struct tact_core_pair *pair, const struct tact_simplex *s,
     }
     tact_v3_sub(out->on_b, out->on_a, best->v);
     out->distance = sqrt(best->square);
-    tact_separating_normal(pair, s, best->v, out);
+    out->bound = -INFINITY;
+    if (s->count == 3) {
+        tact_v3_normalize(out->normal, d);
+        out->bound = tact_v3_dot(out->normal, low->w);
+    }
+    if (!(out->bound >= out->distance - TACT_DIFFERENCE_ROUNDING * pair->size)) {
+        tact_separating_normal(pair, s, best->v, out);
+    }
     if (s->count == 3) {
         out->distance = tact_v3_dot(out->normal, best->v);
     }
@@ -159,7 +184,8 @@ static void report(struct tact_core_pair *pair, const struct tact_simplex *s,
 int tact_gjk(struct tact_core_pair *pair, struct tact_simplex *simplex, struct tact_nearest *out)
 {
     struct nearest_on best;
-    double near = NEAR * pair->size, last = INFINITY;
+    struct tact_difference next;
+    double d[3], near = NEAR * pair->size, last = INFINITY;
     double enough = pair->a->vertex && pair->b->vertex ? 1.0 : 1.0 - CURVED;
     if (!simplex->count) {
         const double first[3] = {-pair->shift[0], -pair->shift[1], -pair->shift[2]};
@@ -169,21 +195,21 @@ int tact_gjk(struct tact_core_pair *pair, struct tact_simplex *simplex, struct t
         simplex->count = 1;
     }
     for (int step = 0; step < MOST_STEPS; step++) {
-        struct tact_difference next;
         double back[3];
         if (find_nearest(simplex, near, &best) || !(best.square > near * near)) {
             return 0;
         }
         keep_vertices(simplex, &best);
-        tact_v3_scale(back, best.v, -1.0);
+        search_direction(&best, d);
+        tact_v3_scale(back, d, -1.0);
         tact_difference_support(pair, back, &next);
         if (tact_difference_repeats(simplex->point, simplex->count, &next) ||
-            !(best.square < last) || tact_v3_dot(best.v, next.w) >= enough * best.square) {
+            !(best.square < last) || tact_v3_dot(d, next.w) >= enough * tact_v3_dot(d, best.v)) {
             break;
         }
         last = best.square;
         simplex->point[simplex->count++] = next;
     }
-    report(pair, simplex, &best, out);
+    report(pair, simplex, &best, d, &next, out);
     return 1;
 }

@@ -64,15 +64,14 @@ static int search_cores(struct tact_core_pair *pair, const double *state,
 static void nearest_of_cores(struct tact_core_pair *pair, const struct tact_pose *pose_a,
                              double *state, struct tact_separation *out)
 {
+    const double *turn = pair->turn_a;
     struct tact_nearest found;
-    double turn[9];
     int overlap = search_cores(pair, state, &found, &out->exact);
     if (!pair->a->vertex || !pair->b->vertex) {
         tact_settle_normal(pair, &found);
     }
     double radii = pair->a->radius + pair->b->radius;
     store_vertices(&found, overlap, state);
-    tact_quat_to_m3(turn, pose_a->quat_wxyz);
     out->distance = found.distance - radii;
     out->bound = found.bound - radii;
     tact_m3_mul_v3(out->normal, turn, found.normal);

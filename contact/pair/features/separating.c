@@ -7,8 +7,6 @@
 #include <math.h>
 #include "contact/pair/features/difference_internal.h"
 
-#define ROUNDING 1e-16 /* of the size: what the distance and its bound differ by at best */
-
 enum { MOST_REFINED = 16 };
 
 /* Unit normal of the corner, edge or plane through `count` points of s: of a corner its direction,
@@ -100,7 +98,7 @@ void tact_separating_normal(struct tact_core_pair *pair, const struct tact_simpl
         } else if (step > 1) {
             break;
         }
-        if (out->bound >= out->distance - ROUNDING * pair->size) {
+        if (out->bound >= out->distance - TACT_DIFFERENCE_ROUNDING * pair->size) {
             break;
         }
         if (!tact_difference_repeats(s.point, s.count, &low)) {
