@@ -243,10 +243,10 @@ static int add_laws(struct tact_session *s)
     tact_session_use_extents(s);
     for (uint32_t i = 0; i < scene->materials_count; i++) {
         const struct tact_scene_material *m = &scene->materials[i];
-        const struct tact_material material = {.modulus = m->modulus,
-                                               .field = {m->field.modulus, m->field.thickness,
-                                                         m->field.cell, extent_kind(m->field.kind),
-                                                         &s->extents}};
+        const struct tact_material material = {
+            .modulus = m->modulus,
+            .field = {m->field.modulus, m->field.thickness, m->field.cell,
+                      (int)extent_kind(m->field.kind), &s->extents}};
         int rc = tact_world_set_material(s->world, (int)i, &material);
         if (rc) {
             return rc;
