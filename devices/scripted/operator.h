@@ -4,11 +4,12 @@
  * It depends on the scene's time only, so the same script yields the same values in every run.
  * Settings:
  *
- *   script          required; rows [time s, grip, turn rad, lift m], times strictly increasing,
- * grip in 0 .. 1. Rows are joined by minimum-jerk segments (quintic, at rest in every row); before
- * the first and after the last row that row is held. deadman_from    [s] the deadman switch is
- * pressed from this time on; default: always deadman_until   [s] and released again at this time;
- * default: never
+ * - script: required; rows [time s, grip, turn rad, lift m], times strictly increasing, grip in 0
+ * ..
+ *   1. Rows are joined by minimum-jerk segments (quintic, at rest in every row); before the first
+ *   and after the last row that row is held.
+ * - deadman_from: [s] the deadman switch is pressed from this time on; default: always
+ * - deadman_until: [s] and released again at this time; default: never
  *
  * Input channels: grip [1] (0 open, 1 closed), turn [rad], lift [m], deadman [1] (0 or 1).
  * Output channels: felt_0 .. felt_7 [N m], the torques that the operator feels.

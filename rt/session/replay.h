@@ -73,8 +73,8 @@ struct tact_replay_report {
     uint64_t first_tick;               /**< tick of the first difference */
     char first_field[TACT_FIELD_NAME]; /**< its field */
     uint32_t first_element;            /**< its element */
-    double logged;                     /**< value in the log */
-    double replayed;                   /**< value in the replay */
+    double logged;                     /**< value in the log [any] */
+    double replayed;                   /**< value in the replay [any] */
     uint64_t resyncs;    /**< gaps in the log, after which the state was read from it */
     int complete;        /**< 1: the log is undamaged */
     uint64_t bytes_lost; /**< damaged bytes of the log that were not used */
