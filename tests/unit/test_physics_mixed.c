@@ -58,7 +58,7 @@ static struct tact_contact_law random_law(const struct world_scene *s, int a, in
     struct tact_contact_law law = scene_rigid(uniform(0.0, 1.0));
     law.compliance = pick(4) ? 0.0 : exp(uniform(-18.0, -10.0));
     do {
-        law.model = tact_contact_model_named(names[pick(MODELS)]);
+        law.model = tact_contact_model_find(names[pick(MODELS)]);
     } while (!law.model->patches(&s->shapes[a], &s->shapes[b], &s->options) ||
              (law.model->points && !(points && has_corners(s, a) && has_corners(s, b))) ||
              (!yields && !strcmp(law.model->name, "field")));
