@@ -292,8 +292,8 @@ TACT_API void tact_session_request_pressure(struct tact_session *session,
 TACT_API const struct tact_layout *tact_session_layout(const struct tact_session *session);
 
 /**
- * Copies the record of the tick that has just ended, as written to the log or as it would be. Only
- * within an observer's call, as it reads the log's slot, which the next tick reuses. out:
+ * Copies the record of the tick that has just ended, as written to the log or as it would be. From
+ * the thread that ticks, in an observer or between the steps of a loop of the program's own. out:
  * tact_layout_bytes() of tact_session_layout(). Returns the number of bytes used. Real-time safe.
  */
 TACT_API size_t tact_session_record(struct tact_session *session, struct tact_record *out);

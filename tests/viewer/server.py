@@ -122,6 +122,20 @@ def check_many(viewer):
         client.close()
 
 
+def shows(client, target):
+    """Whether a log still goes to a tick; seeks of others may be on their way."""
+    client.socket.settimeout(1)
+    frame, asked = None, 0
+    while asked < 20 and (frame is None or tick(frame) != target):
+        ask(client, "seek", tick=target)
+        asked += 1
+        try:
+            frame = next_frame(client)
+        except TimeoutError:
+            pass
+    assert frame is not None and tick(frame) == target, asked
+
+
 def check_garbage(viewer, seconds):
     """Bytes that are no request, in frames and in place of them; a good client goes on beside."""
     numbers = random.Random(int(os.environ.get("TACT_SEED", "1")))
@@ -129,8 +143,11 @@ def check_garbage(viewer, seconds):
     start(good)
     texts = ['{"op":', "[]", "null", '{"op":"seek","tick":-1e308}', '{"op":"seek","tick":"x"}', '{"op":"speed","factor":0}',
              '{"op":"step","ticks":1e300}', '{"op":["seek"]}', '{"op":"' + "x" * 5000 + '"}', "\\ud800", "{" * 3000, ""]
-    end = time.time() + seconds
+    end, checked = time.time() + seconds, time.time()
     while time.time() < end:
+        if time.time() > checked + 60:  # who answers nothing for five minutes is disconnected
+            shows(good, 76)
+            checked = time.time()
         try:
             bad = connect(viewer)
             kind = numbers.randrange(3)
@@ -144,17 +161,7 @@ def check_garbage(viewer, seconds):
             bad.close()
         except (ConnectionError, OSError):
             pass
-    # Seeks of the others may still be on their way.
-    good.socket.settimeout(1)
-    frame, asked = None, 0
-    while asked < 20 and (frame is None or tick(frame) != 77):
-        ask(good, "seek", tick=77)
-        asked += 1
-        try:
-            frame = next_frame(good)
-        except TimeoutError:
-            pass
-    assert frame is not None and tick(frame) == 77, asked
+    shows(good, 77)
     good.close()
 
 
