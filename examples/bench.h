@@ -31,9 +31,9 @@ struct bench_result {
     int unknowns; /* maximum number of scalar constraints */
     int left_out; /* maximum number of points beyond the capacity */
     double time[BENCH_PARTS];
-    struct bench_spread cold;                     /* sweeps to the criterion from zero */
-    struct bench_spread cold_linear, warm_linear; /* linearised sweeps between those and the warm */
-    struct bench_spread residual;                 /* natural map's, at the end of those */
+    struct bench_spread cold;                   /* sweeps to the criterion from zero */
+    struct bench_spread cold_steps, warm_steps; /* eliminations between those sweeps and the warm */
+    struct bench_spread residual;               /* natural map's, at the end of those */
     struct bench_spread warm;    /* sweeps from the tick before, the load 1 % more or less */
     int unsolved, warm_unsolved; /* ticks that ended at the limit of sweeps */
     int curve_length;

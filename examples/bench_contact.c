@@ -33,10 +33,10 @@ struct bench {
     struct tact_moments_scratch *scratch;
     struct player lead; /* by the scene's own options; says where everything is */
     struct player player[BENCH_METHODS];
-    double *samples; /* per tick: parts, sweeps cold, linearised, residual, the same warm */
+    double *samples; /* per tick: parts, sweeps cold, eliminations, residual, the same warm */
 };
 
-enum { SWEEPS_COLD = BENCH_PARTS, LINEAR_COLD, RESIDUAL, SWEEPS_WARM, LINEAR_WARM, SAMPLES };
+enum { SWEEPS_COLD = BENCH_PARTS, STEPS_COLD, RESIDUAL, SWEEPS_WARM, STEPS_WARM, SAMPLES };
 
 static int on_phase(void *user, enum tact_solve_phase phase, const struct tact_solve_stats *stats)
 {
@@ -162,7 +162,7 @@ static int measure_cold(struct bench *bench, int method, double *sample, struct 
     const struct tact_solve_stats *stats = &player->stats;
     int unknowns = method == BENCH_POINTS ? 3 * stats->points : 6 * stats->contacts;
     sample[SWEEPS_COLD] = stats->iterations;
-    sample[LINEAR_COLD] = stats->products;
+    sample[STEPS_COLD] = stats->eliminations;
     sample[RESIDUAL] = stats->residual;
     r->contacts = stats->contacts > r->contacts ? stats->contacts : r->contacts;
     r->unknowns = unknowns > r->unknowns ? unknowns : r->unknowns;
@@ -203,7 +203,7 @@ static int measure_warm(struct bench *bench, int method, int ticks, struct bench
         }
         rc = step(bench, player);
         bench->samples[i * SAMPLES + SWEEPS_WARM] = player->stats.iterations;
-        bench->samples[i * SAMPLES + LINEAR_WARM] = player->stats.products;
+        bench->samples[i * SAMPLES + STEPS_WARM] = player->stats.eliminations;
         r->warm_unsolved +=
             player->stats.contacts && !(player->stats.update <= bench->options->update);
     }
@@ -256,12 +256,12 @@ static int measure_scene(struct bench *bench, struct bench_scene *out)
             r->time[part] = compute_spread(samples, part, ticks, work).median;
         }
         r->cold = compute_spread(samples, SWEEPS_COLD, ticks, work);
-        r->cold_linear = compute_spread(samples, LINEAR_COLD, ticks, work);
+        r->cold_steps = compute_spread(samples, STEPS_COLD, ticks, work);
         r->residual = compute_spread(samples, RESIDUAL, ticks, work);
         rc = draw_curve(bench, m, r);
         rc = rc ? rc : measure_warm(bench, m, ticks, r);
         r->warm = compute_spread(bench->samples, SWEEPS_WARM, ticks, work);
-        r->warm_linear = compute_spread(bench->samples, LINEAR_WARM, ticks, work);
+        r->warm_steps = compute_spread(bench->samples, STEPS_WARM, ticks, work);
     }
     free(cold);
     free(work);

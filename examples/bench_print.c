@@ -58,11 +58,11 @@ static void print_sweeps(const struct bench_scene *scenes, int count,
 {
     printf(
         "\nTable 2: sweeps until the update of one, by the impulses' norm, is at most %.0e; mean "
-        "and\ndeviation. Warm: from the tick before, the load changing by 1 %%. Linear: sweeps of "
-        "the linearised\ncontacts between these, each a fraction of one\n"
+        "and\ndeviation. Warm: from the tick before, the load changing by 1 %%. Steps: of "
+        "Newton's\nmethod between these, each about as long as one\n"
         "%-16s %-16s %17s %7s %9s %9s %9s %7s %10s   %-22s\n",
-        options->update, "scene", "method", "cold", "linear", "points/6D", "warm", "at most",
-        "linear", "residual", "  the paper");
+        options->update, "scene", "method", "cold", "steps", "points/6D", "warm", "at most",
+        "steps", "residual", "  the paper");
     for (int i = 0; i < count; i++) {
         const struct bench_scene *s = &scenes[i];
         for (int m = 0; m < BENCH_METHODS; m++) {
@@ -70,9 +70,9 @@ static void print_sweeps(const struct bench_scene *scenes, int count,
             int column = column_of(m);
             double base = s->result[BENCH_PATCH].cold.mean;
             printf("%-16s %-16s %8.1f +- %5.1f %7.1f", m ? "" : s->name, bench_method_names[m],
-                   r->cold.mean, r->cold.deviation, r->cold_linear.mean);
+                   r->cold.mean, r->cold.deviation, r->cold_steps.mean);
             print_number(m == BENCH_POINTS && base > 0.0 ? r->cold.mean / base : 0.0);
-            printf(" %9.1f %9.0f %7.1f %10.1e", r->warm.mean, r->warm.most, r->warm_linear.mean,
+            printf(" %9.1f %9.0f %7.1f %10.1e", r->warm.mean, r->warm.most, r->warm_steps.mean,
                    r->residual.median);
             if (column >= 0 && s->published.sweeps[column] > 0.0) {
                 printf("   %7.0f +- %-5.0f %.1e", s->published.sweeps[column],
@@ -111,9 +111,9 @@ static json_t *result(const struct bench_result *r)
     return json_pack(
         "{s:i, s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:{s:o, s:o}}", "contacts",
         r->contacts, "unknowns", r->unknowns, "points_left_out", r->left_out, "time_us", time,
-        "sweeps_cold", json_spread(&r->cold), "linear_cold", json_spread(&r->cold_linear),
-        "residual", json_spread(&r->residual), "sweeps_warm", json_spread(&r->warm), "linear_warm",
-        json_spread(&r->warm_linear), "unsolved", r->unsolved, "warm_unsolved", r->warm_unsolved,
+        "sweeps_cold", json_spread(&r->cold), "steps_cold", json_spread(&r->cold_steps), "residual",
+        json_spread(&r->residual), "sweeps_warm", json_spread(&r->warm), "steps_warm",
+        json_spread(&r->warm_steps), "unsolved", r->unsolved, "warm_unsolved", r->warm_unsolved,
         "curve", "update", text_json_numbers(r->update, r->curve_length), "residual",
         text_json_numbers(r->curve_residual, r->curve_length));
 }

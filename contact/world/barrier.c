@@ -358,7 +358,7 @@ static void add_stiffness(const struct barrier_cone *p, double *out)
 static int assemble_system(struct tact_world *world, const struct island *island)
 {
     struct barrier *barrier = &world->barrier;
-    tact_direct_begin(world, island);
+    tact_direct_begin(&world->direct);
     for (int i = 0; i < island->blocks.count; i++) {
         const struct block *block = &world->blocks[island->blocks.at[i]];
         struct barrier_block *b = &barrier->blocks[i];
@@ -383,7 +383,7 @@ static int assemble_system(struct tact_world *world, const struct island *island
         tact_six_multiply(b->c, -1.0, b->inverse, slip);
         tact_direct_add_block(&world->direct, block, b->c);
     }
-    return tact_direct_factor(&world->direct, island->owners.count);
+    return tact_direct_factor(&world->direct);
 }
 
 /* Sets the target of a cone's step: product of impulse and velocity equal to `centre`; with
@@ -461,7 +461,7 @@ static double solve_step(struct tact_world *world, const struct island *island)
         tact_six_apply(b->a, 1.0, b->inverse, sum);
         tact_direct_add_rhs(d, &world->blocks[island->blocks.at[i]], b->a);
     }
-    tact_direct_substitute(d, island->owners.count);
+    tact_direct_substitute(d);
     for (int i = 0; i < island->blocks.count; i++) {
         const struct block *block = &world->blocks[island->blocks.at[i]];
         most = tact_min(most, contact_step(world, block, &barrier->blocks[i]));
@@ -513,7 +513,7 @@ static int predict_and_correct(struct tact_world *world, const struct island *is
 int tact_barrier_solve(struct tact_world *world, const struct island *island, int most)
 {
     int steps = 0;
-    if (!tact_direct_order(world, island)) {
+    if (tact_island_has_hands(world, island) || !tact_direct_order(world, island)) {
         return 0;
     }
     int cones = build_cones(world, island);

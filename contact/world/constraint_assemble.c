@@ -207,11 +207,10 @@ static void eliminate_mechanism(struct tact_world *world, struct block *block,
     double share = block->free_body ? 1.0 : 1.0 - TACT_CONSTRAINT_CFM;
     m->responses_used += 2 * size;
     memset(c, 0, size * sizeof *c);
-    for (int k = 0; k < 2; k++) {
-        const struct side *side = &block->side[k];
-        if (side->owner.kind == TACT_OWNER_BODY &&
-            m->of_body[side->owner.index] == response->mechanism) {
-            couple_mechanism(world, response->mechanism, side->owner.index, side->y, 6, 0, c);
+    for (int k = 0; k < block->node_count; k++) {
+        const struct block_node *node = &block->nodes[k];
+        if (node->node < world->body_count && m->of_body[node->node] == response->mechanism) {
+            couple_mechanism(world, response->mechanism, node->node, node->y, 6, 0, c);
         }
     }
     memcpy(x, c, size * sizeof *c);
@@ -235,7 +234,7 @@ void tact_constraints_eliminate(struct tact_world *world, struct block *block)
     double own = block->local.s[0];
     block->free_body = 0;
     for (int k = 0; k < 2; k++) {
-        const struct tact_owner owner = block->side[k].owner;
+        const struct tact_owner owner = block->owner[k];
         int mechanism = m->count && owner.kind == TACT_OWNER_BODY ? m->of_body[owner.index] : -1;
         block->free_body |= owner.kind == TACT_OWNER_BODY && mechanism < 0;
         block->response[k].mechanism =

@@ -15,7 +15,7 @@ struct block;
 struct world_constraint {
     struct tact_constraint constraint;
     double rows[9];
-    double j[2][36], y[2][36]; /* as in struct side; unused for a side that is fixed */
+    double j[2][36], y[2][36]; /* as in struct block_node; unused for a side that is fixed */
     int constrained[6], count; /* indices and number of the constrained rows */
     int row;               /* index of its first constrained row in the matrix of its mechanism */
     int mechanism;         /* index of its mechanism */

@@ -10,38 +10,33 @@
 int tact_direct_create(struct tact_world *world)
 {
     struct direct *d = &world->direct;
-    size_t bodies = (size_t)world->body_count, words = (bodies + 63) / 64;
-    d->room = bodies * (bodies < DIRECT_WIDTH ? bodies : DIRECT_WIDTH);
-    d->neighbours = calloc(bodies * words + 1, sizeof *d->neighbours);
-    d->degree = calloc(bodies + 1, sizeof *d->degree);
-    d->place = calloc(bodies + 1, sizeof *d->place);
-    d->row = calloc(bodies + 1, sizeof *d->row);
-    d->order = calloc(bodies + 1, sizeof *d->order);
-    d->start = calloc(bodies + 1, sizeof *d->start);
+    size_t nodes = (size_t)world->node_count, words = (nodes + 63) / 64;
+    d->room = nodes * (nodes < DIRECT_WIDTH ? nodes : DIRECT_WIDTH);
+    d->neighbours = calloc(nodes * words + 1, sizeof *d->neighbours);
+    d->degree = calloc(nodes + 1, sizeof *d->degree);
+    d->list = calloc(nodes + 1, sizeof *d->list);
+    d->place = calloc(nodes + 1, sizeof *d->place);
+    d->row = calloc(nodes + 1, sizeof *d->row);
+    d->order = calloc(nodes + 1, sizeof *d->order);
+    d->start = calloc(nodes + 1, sizeof *d->start);
     d->column = calloc(d->room + 1, sizeof *d->column);
     d->entry = calloc(72 * d->room + 1, sizeof *d->entry);
-    d->diagonal = calloc(36 * bodies + 1, sizeof *d->diagonal);
-    d->mass = calloc(36 * bodies + 1, sizeof *d->mass);
-    d->rhs = calloc(6 * bodies + 1, sizeof *d->rhs);
-    return d->neighbours && d->degree && d->place && d->row && d->order && d->start && d->column &&
-                   d->entry && d->diagonal && d->mass && d->rhs
+    d->diagonal = calloc(36 * nodes + 1, sizeof *d->diagonal);
+    d->mass = calloc(36 * nodes + 1, sizeof *d->mass);
+    d->rhs = calloc(6 * nodes + 1, sizeof *d->rhs);
+    return d->neighbours && d->degree && d->list && d->place && d->row && d->order && d->start &&
+                   d->column && d->entry && d->diagonal && d->mass && d->rhs
                ? 0
                : -ENOMEM;
 }
 
 void tact_direct_destroy(struct direct *d)
 {
-    void *all[] = {d->neighbours, d->degree, d->place,    d->row,  d->order, d->start,
-                   d->column,     d->entry,  d->diagonal, d->mass, d->rhs};
+    void *all[] = {d->neighbours, d->degree, d->list,  d->place,    d->row,  d->order,
+                   d->start,      d->column, d->entry, d->diagonal, d->mass, d->rhs};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         free(all[i]);
     }
-}
-
-int tact_direct_body(const struct block *block, int side)
-{
-    const struct side *s = &block->side[side];
-    return s->dof && s->owner.kind == TACT_OWNER_BODY ? s->owner.index : -1;
 }
 
 void tact_direct_mass(const struct tact_body *body, double *out)
@@ -57,12 +52,10 @@ void tact_direct_mass(const struct tact_body *body, double *out)
     }
 }
 
-void tact_direct_begin(struct tact_world *world, const struct island *island)
+void tact_direct_begin(struct direct *d)
 {
-    struct direct *d = &world->direct;
-    size_t rows = (size_t)island->owners.count;
-    memset(d->entry, 0, 72 * d->start[rows] * sizeof *d->entry);
-    memcpy(d->diagonal, d->mass, 36 * rows * sizeof *d->diagonal);
+    memset(d->entry, 0, 72 * d->start[d->rows] * sizeof *d->entry);
+    memcpy(d->diagonal, d->mass, 36 * (size_t)d->rows * sizeof *d->diagonal);
 }
 
 /* The entry of rows i and j, U where i < j and else L; they must be neighbours. */
@@ -78,45 +71,32 @@ static double *find_entry(const struct direct *d, int i, int j)
 
 void tact_direct_add_rhs(struct direct *d, const struct block *block, const double *r)
 {
-    for (int k = 0; k < 2; k++) {
-        int body = tact_direct_body(block, k);
-        if (body >= 0) {
-            tact_six_apply(d->rhs + 6 * d->row[body], 1.0, block->side[k].j, r);
-        }
+    for (int k = 0; k < block->node_count; k++) {
+        const struct block_node *node = &block->nodes[k];
+        tact_six_apply(d->rhs + 6 * d->row[node->node], 1.0, node->j, r);
     }
 }
 
 void tact_direct_velocity(const struct direct *d, const struct block *block, const double *v,
                           double *u)
 {
-    for (int k = 0; k < 2; k++) {
-        int body = tact_direct_body(block, k);
-        if (body >= 0) {
-            tact_rows_velocity(u, block->side[k].j, v + 6 * d->row[body], 6);
-        }
+    for (int k = 0; k < block->node_count; k++) {
+        const struct block_node *node = &block->nodes[k];
+        tact_rows_velocity(u, node->j, v + 6 * d->row[node->node], node->dof);
     }
 }
 
 void tact_direct_add_block(struct direct *d, const struct block *block, const double *c)
 {
-    double transposed[2][36];
-    int row[2];
-    for (int k = 0; k < 2; k++) {
-        int body = tact_direct_body(block, k);
-        row[k] = body < 0 ? -1 : d->row[body];
-        if (body >= 0) {
-            tact_six_transpose(transposed[k], block->side[k].j);
-        }
-    }
-    for (int k = 0; k < 2; k++) {
-        double jc[36] = {0.0};
-        if (row[k] < 0) {
-            continue;
-        }
-        tact_six_multiply(jc, -1.0, block->side[k].j, c);
-        tact_six_multiply(d->diagonal + 36 * (size_t)row[k], 1.0, jc, transposed[k]);
-        if (row[!k] >= 0) {
-            tact_six_multiply(find_entry(d, row[k], row[!k]), 1.0, jc, transposed[!k]);
+    for (int k = 0; k < block->node_count; k++) {
+        int column = d->row[block->nodes[k].node];
+        double transposed[36], cj[36] = {0.0};
+        tact_six_transpose(transposed, block->nodes[k].j);
+        tact_six_multiply(cj, -1.0, c, transposed);
+        for (int i = 0; i < block->node_count; i++) {
+            int row = d->row[block->nodes[i].node];
+            double *out = i == k ? d->diagonal + 36 * (size_t)row : find_entry(d, row, column);
+            tact_six_multiply(out, 1.0, block->nodes[i].j, cj);
         }
     }
 }
@@ -135,10 +115,10 @@ static void update_trailing(struct direct *d, int k)
     }
 }
 
-int tact_direct_factor(struct direct *d, int rows)
+int tact_direct_factor(struct direct *d)
 {
     static const double one[36] = {[0] = 1, [7] = 1, [14] = 1, [21] = 1, [28] = 1, [35] = 1};
-    for (int k = 0; k < rows; k++) {
+    for (int k = 0; k < d->rows; k++) {
         double *diagonal = d->diagonal + 36 * (size_t)k, inverse[36];
         memcpy(inverse, one, sizeof inverse);
         if (!tact_six_solve(diagonal, inverse, 6)) {
@@ -155,15 +135,15 @@ int tact_direct_factor(struct direct *d, int rows)
     return 1;
 }
 
-void tact_direct_substitute(struct direct *d, int rows)
+void tact_direct_substitute(struct direct *d)
 {
     double *x = d->rhs;
-    for (int k = 0; k < rows; k++) {
+    for (int k = 0; k < d->rows; k++) {
         for (size_t e = d->start[k]; e < d->start[k + 1]; e++) {
             tact_six_apply(x + 6 * d->column[e], -1.0, d->entry + 72 * e + 36, x + 6 * k);
         }
     }
-    for (int k = rows - 1; k >= 0; k--) {
+    for (int k = d->rows - 1; k >= 0; k--) {
         double y[6] = {0.0};
         for (size_t e = d->start[k]; e < d->start[k + 1]; e++) {
             tact_six_apply(x + 6 * k, -1.0, d->entry + 72 * e, x + 6 * d->column[e]);

@@ -1,10 +1,11 @@
 /*
- * Elimination of the contacts of an island, which leaves a system for its bodies. Each contact
- * responds to a change of its bodies' velocities by dr = a + C J dv. With it, M dv = f + J^T dr
- * becomes (M - J^T C J) dv = f + J^T a, with six unknowns a body. The matrix is sparse: a body has
- * entries with the bodies that it touches and with those that fill-in adds, which a good order of
- * elimination (direct_order.c) keeps few. All functions are real-time safe, except those that
- * create and destroy.
+ * Elimination of the contacts of an island, which leaves a system for its nodes: free bodies, and
+ * chains of joints of hands. Each contact responds to a change of its nodes' velocities by dr = a +
+ * C J dv. With it, M dv = f + J^T dr becomes (M - J^T C J) dv = f + J^T a, with six unknowns a
+ * node. The matrix is sparse: a node has entries with the nodes that share a contact with it and
+ * with those that fill-in adds, which a good order of elimination (direct_order.c) keeps few. M of
+ * a chain is the identity; its unknowns without a joint stay 0. All functions are real-time safe,
+ * except those that create and destroy.
  */
 #ifndef TACT_CONTACT_DIRECT_INTERNAL_H
 #define TACT_CONTACT_DIRECT_INTERNAL_H
@@ -12,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define DIRECT_WIDTH 48 /* capacity: off-diagonal entries per body */
+#define DIRECT_WIDTH 48 /* capacity: off-diagonal entries per node */
 
 struct block;
 struct tact_body;
@@ -23,11 +24,13 @@ struct direct {
     const struct island *island; /* island that was ordered last in this tick; NULL: none */
     size_t room;                 /* capacity of the entries */
     int words;                   /* 64-bit words of a row of `neighbours` */
-    uint64_t *neighbours;        /* bit set of the neighbours of each body of an island */
+    int rows;                    /* number of nodes of the island */
+    uint64_t *neighbours;        /* bit set of the neighbours of each node of an island */
     int *degree;                 /* number of neighbours; -1: eliminated */
-    int *place;                  /* position of each body of an island in the order */
-    int *row;                    /* of each body of the world: its position in the order */
-    int *order;                  /* bodies of an island, in the order of elimination */
+    int *list;                   /* nodes of an island, in the order of the world */
+    int *place;                  /* of each of them: its position in the order of elimination */
+    int *row;                    /* of each node of the world: its position in that order */
+    int *order;                  /* nodes of an island, in the order of elimination */
     size_t *start; /* of each row: index of its first entry right of the diagonal; entries are not
                       sorted */
     int *column;   /* column of each entry */
@@ -37,23 +40,20 @@ struct direct {
     double *rhs;      /* six numbers a row: right side, then the solution */
 };
 
-/* Allocates for the bodies of the world. -ENOMEM. */
+/* Allocates for the nodes of the world. -ENOMEM. */
 int tact_direct_create(struct tact_world *world);
 void tact_direct_destroy(struct direct *direct);
 
-/* Index of the body that a side of a block moves, or -1. */
-int tact_direct_body(const struct block *block, int side);
-
-/* Orders the bodies of an island, unless it was ordered last in this tick. Returns 1, or 0 where
- * the island has hands or the fill-in exceeds the capacity. */
+/* Orders the nodes of an island, unless it was ordered last in this tick. Returns 1, or 0 where the
+ * fill-in exceeds the capacity. */
 int tact_direct_order(struct tact_world *world, const struct island *island);
 
 /* Mass matrix of a body, 6 x 6: momentum and angular momentum about its centre of mass, per twist.
  */
 void tact_direct_mass(const struct tact_body *body, double *out);
 
-/* Sets the matrix to the mass matrices of the bodies, in the last order. */
-void tact_direct_begin(struct tact_world *world, const struct island *island);
+/* Sets the matrix to the mass matrices of the nodes, in the last order. */
+void tact_direct_begin(struct direct *d);
 
 /* Adds -J^T C J of a contact to the matrix. */
 void tact_direct_add_block(struct direct *d, const struct block *block, const double *c);
@@ -61,10 +61,9 @@ void tact_direct_add_block(struct direct *d, const struct block *block, const do
 /* Adds J^T r of a contact to the right side. */
 void tact_direct_add_rhs(struct direct *d, const struct block *block, const double *r);
 
-/* Factors the matrix of `rows` bodies; 0 where it is singular. substitute() then replaces the right
- * side by dv. */
-int tact_direct_factor(struct direct *d, int rows);
-void tact_direct_substitute(struct direct *d, int rows);
+/* Factors the matrix; 0 where it is singular. substitute() then replaces the right side by dv. */
+int tact_direct_factor(struct direct *d);
+void tact_direct_substitute(struct direct *d);
 
 /* u += J v, with v six numbers a row. */
 void tact_direct_velocity(const struct direct *d, const struct block *block, const double *v,

@@ -1,11 +1,12 @@
 /*
- * The order in which the bodies of an island are eliminated, and the resulting fill-in. Bodies
- * that touch are neighbours. The body with the fewest neighbours is eliminated next, which makes
- * its neighbours neighbours of each other (minimum degree, Rose 1972). Of several such bodies the
+ * The order in which the nodes of an island are eliminated, and the resulting fill-in. Nodes of the
+ * same contact are neighbours. The node with the fewest neighbours is eliminated next, which makes
+ * its neighbours neighbours of each other (minimum degree, Rose 1972). Of several such nodes the
  * first is taken.
  */
 #include <string.h>
 #include "contact/world/direct_internal.h"
+#include "contact/world/hand_internal.h"
 #include "contact/world/world_internal.h"
 
 static uint64_t *neighbours_of(const struct direct *d, int body)
@@ -44,22 +45,39 @@ static int list_bits(const struct direct *d, const uint64_t *row, int *out)
     return count;
 }
 
-/* Finds which bodies touch, by their positions in the island's list. */
+/* Lists the nodes of an island. */
+static void list_nodes(struct tact_world *world, const struct island *island)
+{
+    struct direct *d = &world->direct;
+    d->rows = 0;
+    for (int i = 0; i < island->owners.count; i++) {
+        int owner = island->owners.at[i], hand = owner - world->body_count;
+        int first = hand < 0 ? owner : world->hands[hand].node;
+        int count = hand < 0 ? 1 : world->hands[hand].hand->chains;
+        for (int k = 0; k < count; k++) {
+            d->list[d->rows++] = first + k;
+        }
+    }
+}
+
+/* Finds which of them share contacts, by their positions in the list. */
 static void find_neighbours(struct tact_world *world, const struct island *island)
 {
     struct direct *d = &world->direct;
-    int n = island->owners.count;
+    int n = d->rows;
     d->words = (n + 63) / 64;
     memset(d->neighbours, 0, (size_t)n * (size_t)d->words * sizeof *d->neighbours);
     for (int i = 0; i < n; i++) {
-        d->row[island->owners.at[i]] = i;
+        d->row[d->list[i]] = i;
     }
     for (int i = 0; i < island->blocks.count; i++) {
         const struct block *block = &world->blocks[island->blocks.at[i]];
-        int a = tact_direct_body(block, 0), b = tact_direct_body(block, 1);
-        if (a >= 0 && b >= 0) {
-            set_bit(neighbours_of(d, d->row[a]), d->row[b]);
-            set_bit(neighbours_of(d, d->row[b]), d->row[a]);
+        for (int k = 0; k < block->node_count * block->node_count; k++) {
+            int a = d->row[block->nodes[k / block->node_count].node];
+            int b = d->row[block->nodes[k % block->node_count].node];
+            if (a != b) {
+                set_bit(neighbours_of(d, a), b);
+            }
         }
     }
     for (int i = 0; i < n; i++) {
@@ -67,7 +85,7 @@ static void find_neighbours(struct tact_world *world, const struct island *islan
     }
 }
 
-/* The remaining body with the fewest neighbours. */
+/* The remaining node with the fewest neighbours. */
 static int find_min_degree(const struct direct *d, int n)
 {
     int best = -1;
@@ -77,53 +95,62 @@ static int find_min_degree(const struct direct *d, int n)
     return best;
 }
 
-/* Removes a body from the graph: its neighbours, given as a list, become neighbours of each other.
+/* Removes a node from the graph: its neighbours, given as a list, become neighbours of each other.
  */
-static void eliminate_body(struct direct *d, int body, const int *list, int count)
+static void eliminate_node(struct direct *d, int node, const int *list, int count)
 {
-    const uint64_t *row = neighbours_of(d, body);
+    const uint64_t *row = neighbours_of(d, node);
     for (int k = 0; k < count; k++) {
         uint64_t *other = neighbours_of(d, list[k]);
         for (int i = 0; i < d->words; i++) {
             other[i] |= row[i];
         }
         clear_bit(other, list[k]);
-        clear_bit(other, body);
+        clear_bit(other, node);
         d->degree[list[k]] = count_bits(d, other);
     }
-    d->degree[body] = -1;
+    d->degree[node] = -1;
+}
+
+/* M of a row: 1 of a chain. */
+static void find_mass(const struct tact_world *world, int node, double *out)
+{
+    if (node < world->body_count) {
+        tact_direct_mass(&world->bodies[node].body, out);
+        return;
+    }
+    for (int i = 0; i < 36; i++) {
+        out[i] = i % 7 == 0;
+    }
 }
 
 int tact_direct_order(struct tact_world *world, const struct island *island)
 {
     struct direct *d = &world->direct;
-    int n = island->owners.count;
     if (d->island == island) {
         return 1;
     }
-    if (island->owners.at[n - 1] >= world->body_count) {
-        return 0;
-    }
     d->island = NULL;
+    list_nodes(world, island);
     find_neighbours(world, island);
     d->start[0] = 0;
-    for (int i = 0; i < n; i++) {
-        int next = find_min_degree(d, n);
+    for (int i = 0; i < d->rows; i++) {
+        int next = find_min_degree(d, d->rows);
         if (d->start[i] + (size_t)d->degree[next] > d->room) {
             return 0;
         }
         int count = list_bits(d, neighbours_of(d, next), d->column + d->start[i]);
-        eliminate_body(d, next, d->column + d->start[i], count);
+        eliminate_node(d, next, d->column + d->start[i], count);
         d->start[i + 1] = d->start[i] + (size_t)count;
-        d->order[i] = island->owners.at[next];
+        d->order[i] = d->list[next];
         d->place[next] = i;
     }
-    for (size_t i = 0; i < d->start[n]; i++) {
+    for (size_t i = 0; i < d->start[d->rows]; i++) {
         d->column[i] = d->place[d->column[i]];
     }
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < d->rows; i++) {
         d->row[d->order[i]] = i;
-        tact_direct_mass(&world->bodies[d->order[i]].body, d->mass + 36 * (size_t)i);
+        find_mass(world, d->order[i], d->mass + 36 * (size_t)i);
     }
     d->island = island;
     return 1;

@@ -8,10 +8,7 @@ static double block_work(const struct tact_world *world, const struct block *blo
 {
     const double *r = world->contacts[block->contact].impulse;
     double u[6] = {0.0}, work = 0.0;
-    for (int k = 0; k < 2; k++) {
-        const struct side *side = &block->side[k];
-        tact_rows_velocity(u, side->j, side->v, side->dof);
-    }
+    tact_block_velocity(block, u);
     for (int j = 0; j < 6; j++) {
         work += u[j] * r[j];
     }

@@ -1,13 +1,11 @@
 #include "contact/world/hand.h"
 
 #include <errno.h>
-#include <lapacke.h>
 #include <stdlib.h>
 #include <string.h>
 #include "contact/limits.h"
 #include "contact/world/body.h"
 #include "contact/world/hand_internal.h"
-#include "contact/world/rows_internal.h"
 
 #define LIMIT_PASSES 3 /* most passes in a tick in which drives are found to be at their limits */
 
@@ -48,10 +46,12 @@ int tact_hand_create(const struct tact_link_def *links, int count, const struct 
     size_t n = (size_t)(count > 0 ? count : 1);
     struct tact_hand *hand = calloc(1, sizeof *hand);
     struct link *all = calloc(n, sizeof *all);
-    double *numbers = calloc(n * n * 2 + n * 8, sizeof *numbers);
-    if (!hand || !all || !numbers) {
+    double *numbers = calloc(n * n * 2 + n * (10 + TACT_NODE), sizeof *numbers);
+    double **rows = calloc(n, sizeof *rows);
+    if (!hand || !all || !numbers || !rows) {
         free(hand);
         free(all);
+        free(rows);
         free(numbers);
         return -ENOMEM;
     }
@@ -63,17 +63,27 @@ int tact_hand_create(const struct tact_link_def *links, int count, const struct 
     hand->mass = numbers;
     hand->factor = hand->mass + n * n;
     double *next = hand->factor + n * n;
-    double **slots[8] = {
-        &hand->state.q,         &hand->state.v, &hand->state.target, &hand->state.torque,
-        &hand->state.saturated, &hand->bias,    &hand->velocity,     &hand->rhs};
-    for (int i = 0; i < 8; i++) {
+    double **slots[11] = {&hand->state.q,
+                          &hand->state.v,
+                          &hand->state.target,
+                          &hand->state.torque,
+                          &hand->state.saturated,
+                          &hand->bias,
+                          &hand->velocity,
+                          &hand->rhs,
+                          &hand->scratch,
+                          &hand->inverse,
+                          &hand->w};
+    for (int i = 0; i < 11; i++) {
         *slots[i] = next;
         next += n;
     }
+    hand->rows = rows;
     for (int i = 0; i < count; i++) {
         init_link(&all[i], &links[i]);
         hand->state.q[i] = hand->state.target[i] = links[i].start;
     }
+    tact_hand_find_chains(hand);
     tact_hand_refresh(hand);
     *out = hand;
     return 0;
@@ -84,6 +94,7 @@ void tact_hand_destroy(struct tact_hand *hand)
     if (hand) {
         free(hand->links);
         free(hand->numbers);
+        free(hand->rows);
         free(hand);
     }
 }
@@ -133,24 +144,26 @@ static double drive_torque(const struct tact_hand *hand, int i, double v, double
 
 static int factor_drives(struct tact_hand *hand, double h)
 {
-    int n = hand->count;
-    memcpy(hand->factor, hand->mass, sizeof(double) * (size_t)n * (size_t)n);
-    for (int i = 0; i < n; i++) {
+    double *diagonal = hand->scratch;
+    for (int i = 0; i < hand->count; i++) {
         const struct tact_link_def *def = &hand->links[i].def;
-        if (hand->state.saturated[i] == 0.0) {
-            hand->factor[i * n + i] += h * def->damping + h * h * def->stiffness;
-        }
+        diagonal[i] =
+            hand->state.saturated[i] == 0.0 ? h * def->damping + h * h * def->stiffness : 0.0;
     }
-    return LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', n, hand->factor, n) ? -EDOM : 0;
+    return tact_hand_factor(hand, diagonal);
 }
 
-/* velocity = (M + h D + h^2 K)^-1 (rhs + h drives + extra). */
+/* velocity = (M + h D + h^2 K)^-1 (rhs + h drives + extra), and w with it. */
 static void solve_rates(struct tact_hand *hand, double h, const double *extra)
 {
     for (int i = 0; i < hand->count; i++) {
         hand->velocity[i] = hand->rhs[i] + h * drive_constant(hand, i) + (extra ? extra[i] : 0.0);
     }
-    tact_hand_solve(hand, hand->velocity, 1);
+    tact_hand_reduce(hand, hand->velocity);
+    for (int i = 0; i < hand->count; i++) {
+        hand->w[hand->links[i].slot] = hand->velocity[i];
+    }
+    tact_hand_expand(hand, hand->velocity);
 }
 
 /* Marks the drives whose torque would exceed their limit; returns how many are new. */
@@ -194,57 +207,6 @@ int tact_hand_free_velocity(struct tact_hand *hand, double h, const double gravi
         solve_rates(hand, h, NULL);
     }
     return rc;
-}
-
-void tact_hand_solve(const struct tact_hand *hand, double *x, int columns)
-{
-    int n = hand->count;
-    LAPACKE_dpotrs_work(LAPACK_COL_MAJOR, 'L', n, columns, hand->factor, n, x, n);
-}
-
-static void subtract_row(tact_row2 *to, double factor, const tact_row2 *row)
-{
-    for (int i = 0; i < 3; i++) {
-        to[i] -= factor * row[i];
-    }
-}
-
-static void divide_row(tact_row2 *row, double by)
-{
-    for (int i = 0; i < 3; i++) {
-        row[i] /= by;
-    }
-}
-
-static int is_zero(const double *row)
-{
-    int zero = 1;
-    for (int i = 0; i < 6; i++) {
-        zero &= row[i] == 0.0;
-    }
-    return zero;
-}
-
-void tact_hand_solve_rows(const struct tact_hand *hand, double *y)
-{
-    int n = hand->count, first = 0;
-    const double *l = hand->factor;
-    tact_row2 *rows = (tact_row2 *)y;
-    while (first < n && is_zero(y + 6 * first)) {
-        first++; /* rows of zeros: joints that do not move the link */
-    }
-    for (int k = first; k < n; k++) {
-        divide_row(rows + 3 * k, l[k * n + k]);
-        for (int i = k + 1; i < n; i++) {
-            subtract_row(rows + 3 * i, l[k * n + i], rows + 3 * k);
-        }
-    }
-    for (int i = n - 1; i >= 0; i--) {
-        for (int k = i + 1; k < n; k++) {
-            subtract_row(rows + 3 * i, l[i * n + k], rows + 3 * k);
-        }
-        divide_row(rows + 3 * i, l[i * n + i]);
-    }
 }
 
 double tact_hand_drive_margin(const struct tact_hand *hand, int link, double h, int *saturated)

@@ -4,6 +4,8 @@
 
 #include "contact/world/hand.h"
 
+#define TACT_NODE 6 /* unknowns of a node: a body, or a chain of at most so many joints */
+
 struct link {
     struct tact_link_def def;
     double inertia[9];     /* about the centre of mass, link axes */
@@ -17,6 +19,7 @@ struct link {
     double velocity[6];   /* twist at the origin of the base */
     double acceleration[6];
     double force[6]; /* wrench about the origin of the base */
+    int slot; /* index of the joint in w: TACT_NODE times its chain, plus its position in that */
 };
 
 struct tact_hand {
@@ -24,12 +27,17 @@ struct tact_hand {
     struct tact_pose base;
     struct link *links;
     struct tact_hand_state state;
-    double *numbers;  /* storage of all arrays below */
+    double *numbers;  /* storage of all arrays of numbers below */
     double *mass;     /* n x n, joint-space inertia */
-    double *factor;   /* Cholesky factor of M + h D + h^2 K, column-major, lower */
+    double *factor;   /* L, row-major, lower: L^T L = M + h D + h^2 K; 0 off the tree's pattern */
+    double *inverse;  /* of the diagonal of L */
     double *bias;     /* Coriolis, centrifugal and gravity torques */
-    double *velocity; /* rates in the tick that is being solved */
+    double *velocity; /* rates without contacts, and with them once the tick is solved */
     double *rhs;
+    double *scratch;
+    int chains;    /* number of chains: links without branches, at most TACT_NODE each */
+    double *w;     /* L v in the tick that is being solved, by slot; 0 in slots without a joint */
+    double **rows; /* of each joint: its row of a contact's J; scratch */
 };
 
 /* Joint-space inertia M, n x n (composite rigid bodies; Featherstone 2008, chapter 6). */
@@ -39,8 +47,28 @@ void tact_hand_mass_matrix(struct tact_hand *hand, double *m);
  * 2008, chapter 5). */
 void tact_hand_bias(struct tact_hand *hand, const double gravity[3], double *bias);
 
-/* As tact_hand_solve(), for six columns stored side by side: y has a row of six numbers for each
- * joint. The order of operations is that of LAPACK's dpotrs, so that results agree bit for bit. */
-void tact_hand_solve_rows(const struct tact_hand *hand, double *y);
+/* Divides the links into chains, once their parents are known. */
+void tact_hand_find_chains(struct tact_hand *hand);
+
+/* Factors the mass matrix plus a diagonal. -EDOM where it is not positive definite. */
+int tact_hand_factor(struct tact_hand *hand, const double *diagonal);
+
+/* x = L^-T x, which turns joint-space impulses into changes of w; x = L^-1 x, which turns w into
+ * rates. */
+void tact_hand_reduce(const struct tact_hand *hand, double *x);
+void tact_hand_expand(const struct tact_hand *hand, double *x);
+
+/* L^-T x for six columns stored side by side: rows[i] are the six numbers of joint i, or NULL where
+ * they are 0. With a joint, its ancestors have rows. */
+void tact_hand_reduce_rows(const struct tact_hand *hand, double *const *rows);
+
+/* Replaces rates, by slot, by w. */
+void tact_hand_scale_rates(struct tact_hand *hand, double *w);
+
+/* Sets w to the present rates, by slot: its meaning until the matrix of the tick is factored. */
+void tact_hand_begin(struct tact_hand *hand);
+
+/* Sets the rates to those of w. */
+void tact_hand_finish(struct tact_hand *hand);
 
 #endif

@@ -57,10 +57,7 @@ static double fastest_approach(const struct tact_patch *patch, const double *u)
 void tact_impact_velocity(const struct block *block, double u[3])
 {
     double all[6] = {0.0};
-    for (int k = 0; k < 2; k++) {
-        const struct side *side = &block->side[k];
-        tact_rows_velocity(all, side->j, side->v, side->dof);
-    }
+    tact_block_velocity(block, all);
     for (int i = 0; i < 3; i++) {
         u[i] = all[rows[i]];
     }
@@ -74,20 +71,16 @@ void tact_impact_velocity(const struct block *block, double u[3])
 void tact_impact_edge_speed(const struct tact_world *world, struct block *block)
 {
     const struct tact_contact *c = &world->contacts[block->contact];
-    double radius = c->patch.rolling_radius, speed[2] = {0.0, 0.0},
+    double radius = c->patch.rolling_radius, speed[2], u[6] = {0.0},
            longest = 5.0 * radius * c->patch.depth;
     block->edge_speed = 0.0;
     if (world->options.local == TACT_LOCAL_BOUCHARD || c->patch.kind != TACT_PATCH_ELLIPSE ||
         !isfinite(radius)) {
         return; /* Algorithm 1 as published, or a patch without rolling torque */
     }
-    for (int k = 0; k < 2; k++) {
-        const struct side *side = &block->side[k];
-        for (int m = 0; m < side->dof; m++) {
-            speed[0] += side->j[m * 6 + 5] * side->v[m];
-            speed[1] += side->j[m * 6 + 4] * side->v[m];
-        }
-    }
+    tact_block_velocity(block, u);
+    speed[0] = u[5];
+    speed[1] = u[4];
     for (int i = 0; i < 2; i++) {
         const double semi = c->patch.semi[i];
         speed[i] *= semi * semi <= longest ? semi : 0.0;
@@ -209,7 +202,7 @@ static double sum_excess(const struct tact_world *world, const struct island *is
     for (int i = 0; i < island->blocks.count; i++) {
         const struct block *block = &world->blocks[island->blocks.at[i]];
         for (int k = 0; k < 2; k++) {
-            int at = tact_owner_index(world, block->side[k].owner);
+            int at = tact_owner_index(world, block->owner[k]);
             if (at >= 0) {
                 sum += tact_max(0.0, block->excess - world->excess[at]);
                 world->excess[at] = tact_max(block->excess, world->excess[at]);

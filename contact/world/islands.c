@@ -55,7 +55,7 @@ static void unite(struct islands *s, int a, int b)
 
 static int owner_of_block(const struct tact_world *world, int block, int side)
 {
-    return tact_owner_index(world, world->blocks[block].side[side].owner);
+    return tact_owner_index(world, world->blocks[block].owner[side]);
 }
 
 static int owner_of_constraint(const struct tact_world *world, int constraint, int side)
@@ -180,6 +180,14 @@ static int *contact_counter(struct tact_world *world, struct tact_owner owner)
                                          : &world->hands[owner.index].touching;
 }
 
+/* Whether a side of a block can move, and is not that of side 0, too. */
+static int moves(const struct block *block, int side)
+{
+    struct tact_owner owner = block->owner[side], first = block->owner[0];
+    int same = side && owner.kind == first.kind && owner.index == first.index;
+    return owner.kind != TACT_OWNER_FIXED && !same;
+}
+
 static void find_uncoupled(struct tact_world *world)
 {
     for (int pass = 0; pass < 3; pass++) { /* sets to 0, counts, evaluates */
@@ -187,8 +195,8 @@ static void find_uncoupled(struct tact_world *world)
             struct block *block = &world->blocks[i];
             block->uncoupled = 1;
             for (int k = 0; k < 2; k++) {
-                if (block->side[k].dof) {
-                    int *n = contact_counter(world, block->side[k].owner);
+                if (moves(block, k)) {
+                    int *n = contact_counter(world, block->owner[k]);
                     *n = pass ? *n + (pass == 1) : 0;
                     block->uncoupled &= *n == 1;
                 }

@@ -24,16 +24,16 @@
 #define SECOND_CFM 1e-4 /* compliance of a jammed contact in its second solve, of its mobility */
 #define THIRD_CFM 1e-2  /* the same in its third solve */
 
-/* Sum of the mobilities of a hand's joints at a contact, each in the direction in which it moves
- * the contact most. A hinge counts at least as if the contact were at its radius of gyration. */
-static double best_mobility(const struct tact_hand *hand, const struct side *side, double h)
+/* Each joint in the direction in which it moves the contact most. A hinge counts at least as if the
+ * contact were at its radius of gyration. */
+double tact_opening_mobility(const struct tact_hand *hand, double h)
 {
     double sum = 0.0;
-    for (int m = 0; m < side->dof; m++) {
-        const double *j = side->j + 6 * m;
+    for (int m = 0; m < hand->count; m++) {
+        const double *j = hand->rows[m];
         const struct link *link = &hand->links[m];
-        double square = tact_v3_dot(j, j), mass = hand->mass[m * hand->count + m];
-        if (square == 0.0 && tact_v3_dot(j + 3, j + 3) == 0.0) {
+        double square = j ? tact_v3_dot(j, j) : 0.0, mass = hand->mass[m * hand->count + m];
+        if (!j || (square == 0.0 && tact_v3_dot(j + 3, j + 3) == 0.0)) {
             continue; /* does not move the two links relative to each other */
         }
         double driven = hand->state.saturated[m] == 0.0
@@ -47,21 +47,14 @@ static double best_mobility(const struct tact_hand *hand, const struct side *sid
     return sum;
 }
 
-void tact_opening_measure_mobility(const struct tact_world *world, struct block *block)
+void tact_opening_measure_mobility(struct block *block)
 {
-    double best = 0.0;
+    double best = block->mobility;
     block->relative_mobility = 1.0;
     block->weak_normal_cfm = 0.0;
-    for (int k = 0; k < 2; k++) {
-        const struct side *side = &block->side[k];
-        if (side->owner.kind == TACT_OWNER_BODY) {
-            return; /* moves in every direction, except for joints of mechanisms:
-                       tact_constraints_eliminate() */
-        }
-        if (side->dof) {
-            best +=
-                best_mobility(world->hands[side->owner.index].hand, side, world->options.period);
-        }
+    if (block->owner[0].kind == TACT_OWNER_BODY || block->owner[1].kind == TACT_OWNER_BODY) {
+        return; /* moves in every direction, except for joints of mechanisms:
+                   tact_constraints_eliminate() */
     }
     block->relative_mobility = best > 0.0 ? tact_min(block->local.s[0] / best, 1.0) : 0.0;
     block->weak_normal_cfm = STUCK * best * tact_max(0.0, 1.0 - block->relative_mobility / WEAK);
@@ -85,7 +78,7 @@ void tact_openings_check_start(struct tact_world *world)
         struct tact_contact *c = &world->contacts[block->contact];
         tact_assemble_jacobians(world, block);
         tact_assemble_mobility(world, block);
-        tact_opening_measure_mobility(world, block);
+        tact_opening_measure_mobility(block);
         c->stuck = tact_opening_is_stuck(block);
     }
     for (int i = 0; i < world->near.count; i++) {
@@ -214,16 +207,6 @@ static int joints_alone_carry(const struct tact_world *world, const struct islan
     return 0;
 }
 
-static int has_hand(const struct tact_world *world, const struct island *island)
-{
-    for (int i = 0; i < island->owners.count; i++) {
-        if (island->owners.at[i] >= world->body_count) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
 /* Reduces the bias velocities of an island where they oppose each other, until the impulses are
  * JAMMED times the load, so that friction holds what is jammed; on the second call to zero.
  * Contacts become more compliant there, and where links that touch what is fixed were not solved;
@@ -253,7 +236,8 @@ static int reduce_bias(struct tact_world *world, struct island *island, int agai
         }
         /* Contacts that press against each other through bodies that cannot move may have any
          * impulse, and keep it. */
-        if (tact_sweeps_can_search(world, island) && (jams || !has_hand(world, island))) {
+        if (tact_sweeps_can_search(world, island) &&
+            (jams || !tact_island_has_hands(world, island))) {
             tact_springs_set_cfm(block, again ? THIRD_CFM : SECOND_CFM, none);
             island->search.anchored = -1;
         }

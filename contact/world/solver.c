@@ -10,93 +10,6 @@
 #include "contact/world/sweeps_internal.h"
 #include "contact/world/world_internal.h"
 
-/* Rows of J for a free body: the wrench of a unit impulse along each axis of the frame. */
-static void body_jacobian(const struct tact_body *body, const struct tact_patch *patch, double sign,
-                          double *j)
-{
-    double arm[3], torque[3];
-    tact_v3_sub(arm, patch->center, body->pose.position);
-    for (int i = 0; i < 3; i++) {
-        const double *axis = patch->frame + 3 * i;
-        tact_v3_cross(torque, arm, axis);
-        for (int k = 0; k < 3; k++) {
-            j[k * 6 + i] = sign * axis[k];
-            j[(3 + k) * 6 + i] = sign * torque[k];
-            j[k * 6 + 3 + i] = 0.0;
-            j[(3 + k) * 6 + 3 + i] = sign * axis[k];
-        }
-    }
-}
-
-static void hand_jacobian(const struct tact_hand *hand, int link, const struct tact_patch *patch,
-                          double sign, double *columns, double *j)
-{
-    tact_hand_jacobian(hand, link, patch->center, columns);
-    for (int k = 0; k < tact_hand_count(hand); k++) {
-        const double *twist = columns + 6 * k;
-        for (int i = 0; i < 3; i++) {
-            j[k * 6 + i] = sign * tact_v3_dot(patch->frame + 3 * i, twist);
-            j[k * 6 + 3 + i] = sign * tact_v3_dot(patch->frame + 3 * i, twist + 3);
-        }
-    }
-}
-
-/* Adds the two sides of a contact between two links of one hand, which move the same joints. */
-static void merge_hand(struct block *block)
-{
-    struct side *a = &block->side[0], *b = &block->side[1];
-    if (a->dof && a->v == b->v) {
-        for (int i = 0; i < a->dof * 6; i++) {
-            a->j[i] += b->j[i];
-        }
-        b->dof = 0;
-    }
-}
-
-void tact_assemble_jacobians(struct tact_world *world, struct block *block)
-{
-    const struct tact_patch *patch = &world->contacts[block->contact].patch;
-    for (int k = 0; k < 2; k++) {
-        struct side *side = &block->side[k];
-        double sign = k ? -1.0 : 1.0;
-        if (side->owner.kind == TACT_OWNER_BODY) {
-            body_jacobian(&world->bodies[side->owner.index].body, patch, sign, side->j);
-        } else if (side->owner.kind == TACT_OWNER_HAND) {
-            hand_jacobian(world->hands[side->owner.index].hand, side->owner.link, patch, sign,
-                          world->jacobian_columns, side->j);
-        }
-    }
-    merge_hand(block);
-}
-
-static void mobility_columns(struct tact_world *world, struct side *side)
-{
-    if (side->owner.kind == TACT_OWNER_BODY) {
-        const struct tact_body *body = &world->bodies[side->owner.index].body;
-        double inverse_mass = 1.0 / body->mass;
-        for (int i = 0; i < 18; i++) {
-            side->y[i] = side->j[i] * inverse_mass;
-        }
-        tact_rows_rotate(side->y + 18, body->inverse_world, side->j + 18);
-        return;
-    }
-    memcpy(side->y, side->j, 6 * (size_t)side->dof * sizeof *side->y);
-    tact_hand_solve_rows(world->hands[side->owner.index].hand, side->y);
-}
-
-void tact_assemble_mobility(struct tact_world *world, struct block *block)
-{
-    double *s = block->local.s;
-    memset(s, 0, sizeof block->local.s);
-    for (int k = 0; k < 2; k++) {
-        struct side *side = &block->side[k];
-        if (side->dof) {
-            mobility_columns(world, side);
-        }
-        tact_rows_schur(s, side->j, side->y, side->dof);
-    }
-}
-
 void tact_assemble_schur(struct tact_world *world, struct block *block)
 {
     const struct tact_contact *c = &world->contacts[block->contact];
@@ -108,7 +21,7 @@ void tact_assemble_schur(struct tact_world *world, struct block *block)
             s[j * 6 + i] = s[i * 6 + j];
         }
     }
-    tact_opening_measure_mobility(world, block);
+    tact_opening_measure_mobility(block);
     tact_impact_target(world, block);
     tact_opening_scale_bias(world, block);
     tact_impact_rebound(world, block);
@@ -168,17 +81,12 @@ static void predict_joint_impulses(struct tact_world *world)
     }
     for (int i = 0; i < world->block_count; i++) {
         struct block *block = &world->blocks[i];
-        const double *r = world->contacts[block->contact].impulse;
         for (int k = 0; k < 2; k++) {
-            struct side *side = &block->side[k];
-            if (side->owner.kind != TACT_OWNER_HAND) {
-                continue;
-            }
-            double *sum = world->hands[side->owner.index].impulse;
-            for (int m = 0; m < side->dof; m++) {
-                for (int j = 0; j < 6; j++) {
-                    sum[m] += side->j[m * 6 + j] * r[j];
-                }
+            const struct world_hand *hand = tact_block_hand(world, block, k);
+            for (int m = 0; hand && m < hand->hand->count; m++) {
+                const double *j = hand->hand->rows[m];
+                hand->impulse[m] +=
+                    j ? tact_dot(j, world->contacts[block->contact].impulse, 6) : 0.0;
             }
         }
     }
@@ -201,6 +109,7 @@ static int free_velocities(struct tact_world *world, int *failed_hand)
             *failed_hand = i;
             return rc;
         }
+        tact_hand_scale_rates(hand->hand, world->pre_velocities + TACT_NODE * hand->node);
     }
     return 0;
 }
@@ -272,6 +181,9 @@ int tact_world_solve(struct tact_world *world, struct tact_solve_stats *stats)
     stats->points = world->points.now.count;
     stats->left_out = world->points.left_out;
     tact_world_notify(world, TACT_SOLVE_PATCHES, stats);
+    for (int i = 0; i < world->hand_count; i++) {
+        tact_hand_begin(world->hands[i].hand);
+    }
     for (int i = 0; i < world->block_count; i++) {
         tact_assemble_jacobians(world, &world->blocks[i]);
         tact_impact_edge_speed(world, &world->blocks[i]);
@@ -304,6 +216,9 @@ int tact_world_solve(struct tact_world *world, struct tact_solve_stats *stats)
     tact_world_notify(world, TACT_SOLVE_FACTORED, stats);
     sweep_all(world, stats);
     memcpy(stats->counts, world->counts, sizeof stats->counts);
+    for (int i = 0; i < world->hand_count; i++) {
+        tact_hand_finish(world->hands[i].hand);
+    }
     for (int i = 0; i < world->block_count; i++) {
         store_contact(world, &world->blocks[i]);
         compute_margins(world, &world->blocks[i]);

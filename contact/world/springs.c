@@ -218,10 +218,7 @@ void tact_springs_store(const struct tact_world *world, struct block *block)
         row[i] = block->rest_impulse[i] + h / time * (c->impulse[i] - block->rest_impulse[i]);
     }
     store_rows(world, block, row);
-    for (int k = 0; k < 2; k++) {
-        const struct side *side = &block->side[k];
-        tact_rows_velocity(u, side->j, side->v, side->dof);
-    }
+    tact_block_velocity(block, u);
     for (int i = 0; i < 6; i++) {
         block->expected_motion[i] = h * u[i];
     }

@@ -78,10 +78,7 @@ static void solve_block(struct tact_world *world, struct island *island, struct 
     struct tact_local_problem *local = &block->local;
     double u[6] = {0.0}, r[6], delta[6];
     tact_impact_subtract_target(block, u);
-    for (int k = 0; k < 2; k++) {
-        const struct side *side = &block->side[k];
-        tact_rows_velocity(u, side->j, side->v, side->dof);
-    }
+    tact_block_velocity(block, u);
     tact_constraints_correct_velocity(world, block, c->impulse, u);
     tact_block_add_compliance(block, c->impulse, u);
     tact_block_subtract_rest(block, u);

@@ -26,9 +26,9 @@ void tact_velocities_rebuild(struct tact_world *world, const struct island *isla
 /* Applies an impulse of a contact to the velocities of its two bodies. */
 static inline void tact_block_apply_impulse(const struct block *block, const double *impulse)
 {
-    for (int k = 0; k < 2; k++) {
-        const struct side *side = &block->side[k];
-        tact_rows_apply_impulse(side->v, side->y, impulse, side->dof);
+    for (int k = 0; k < block->node_count; k++) {
+        const struct block_node *node = &block->nodes[k];
+        tact_rows_apply_impulse(node->v, node->y, impulse, node->dof);
     }
 }
 
@@ -69,6 +69,13 @@ static inline int tact_sweeps_can_search(const struct tact_world *world,
                                          const struct island *island)
 {
     return world->options.local == TACT_LOCAL_CONE && !island->points;
+}
+
+/* 1 where joints of hands are among what an island moves. */
+static inline int tact_island_has_hands(const struct tact_world *world, const struct island *island)
+{
+    const struct list *owners = &island->owners; /* ascending: bodies, then hands */
+    return owners->at[owners->count - 1] >= world->body_count;
 }
 
 int tact_sweeps_solved(const struct tact_world *world, const struct island *island);

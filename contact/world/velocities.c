@@ -1,20 +1,21 @@
 /* The velocities that contacts act on: before gravity and drives, without contacts, with them,
  * zero. */
 #include <string.h>
+#include "contact/world/hand_internal.h"
 #include "contact/world/sweeps_internal.h"
 
 /* The velocities of a body or hand, and their index and number in a copy of all. */
 static double *velocities(const struct tact_world *world, int owner, size_t *at, size_t *n)
 {
-    int hand = owner - world->body_count;
-    if (hand < 0) {
-        *at = (size_t)owner * 6;
-        *n = 6;
+    if (owner < world->body_count) {
+        *at = (size_t)owner * TACT_NODE;
+        *n = TACT_NODE;
         return world->bodies[owner].body.twist;
     }
-    *at = (size_t)world->body_count * 6 + (size_t)hand * (size_t)world->max_dof;
-    *n = (size_t)tact_hand_count(world->hands[hand].hand);
-    return tact_hand_velocity(world->hands[hand].hand);
+    const struct world_hand *hand = &world->hands[owner - world->body_count];
+    *at = (size_t)hand->node * TACT_NODE;
+    *n = (size_t)hand->hand->chains * TACT_NODE;
+    return hand->hand->w;
 }
 
 void tact_velocities_store(const struct tact_world *world, double *all)

@@ -62,19 +62,10 @@ void tact_world_destroy(struct tact_world *world)
         tact_hand_destroy(world->hands[i].hand);
         free(world->hands[i].impulse);
     }
-    void *blocks[] = {world->bodies,
-                      world->hands,
-                      world->shapes,
-                      world->laws,
-                      world->poses,
-                      world->contacts,
-                      world->blocks,
-                      world->jacobians,
-                      world->jacobian_columns,
-                      world->free_velocities,
-                      world->constraints,
-                      world->pre_velocities,
-                      world->excess,
+    void *blocks[] = {world->bodies,      world->hands,          world->shapes,
+                      world->laws,        world->poses,          world->contacts,
+                      world->blocks,      world->block_nodes,    world->free_velocities,
+                      world->constraints, world->pre_velocities, world->excess,
                       world->states};
     tact_near_destroy(&world->near);
     tact_islands_destroy(&world->islands);
@@ -370,13 +361,8 @@ static int allocate_points(struct tact_world *world)
 int tact_world_allocate(struct tact_world *world)
 {
     int rc;
-    world->max_dof = 6;
-    for (int i = 0; i < world->hand_count; i++) {
-        int n = tact_hand_count(world->hands[i].hand);
-        world->max_dof = n > world->max_dof ? n : world->max_dof;
-    }
-    size_t dof = (size_t)world->max_dof;
-    size_t velocities = (size_t)world->body_count * 6 + (size_t)world->hand_count * dof + 1;
+    tact_nodes_number(world);
+    size_t velocities = (size_t)world->node_count * 6 + 1;
     world->free_velocities = calloc(velocities, sizeof *world->free_velocities);
     world->pre_velocities = calloc(velocities, sizeof *world->pre_velocities);
     world->excess =
@@ -384,8 +370,7 @@ int tact_world_allocate(struct tact_world *world)
     world->poses = calloc((size_t)world->shape_count + 1, sizeof *world->poses);
     size_t most = (size_t)world->contact_capacity + 1;
     world->blocks = calloc(most, sizeof *world->blocks);
-    world->jacobians = calloc(most * 4 * dof * 6, sizeof *world->jacobians);
-    world->jacobian_columns = calloc(dof * 6, sizeof *world->jacobian_columns);
+    world->block_nodes = calloc(most * (size_t)world->max_nodes, sizeof *world->block_nodes);
     rc = tact_near_create(world);
     rc = rc ? rc : tact_islands_create(world);
     rc = rc ? rc : tact_newton_create(&world->newton, world->contact_capacity);
@@ -393,8 +378,8 @@ int tact_world_allocate(struct tact_world *world)
     rc = rc ? rc : tact_barrier_create(world);
     rc = rc ? rc : tact_mechanisms_create(world);
     rc = rc ? rc : allocate_points(world);
-    if (rc || !world->poses || !world->blocks || !world->jacobians || !world->jacobian_columns ||
-        !world->free_velocities || !world->pre_velocities || !world->excess) {
+    if (rc || !world->poses || !world->blocks || !world->block_nodes || !world->free_velocities ||
+        !world->pre_velocities || !world->excess) {
         return -ENOMEM;
     }
     world->finished = 1;

@@ -87,11 +87,11 @@ struct tact_solve_stats {
     int left_out;    /**< points that exceeded the capacity and were dropped */
     int failed_hand; /**< where the solve failed: index of the hand whose matrix could not be
                         factored */
-    int products;    /**< linearised sweeps for Newton's steps: each costs a fraction of a sweep */
     int counts[TACT_SOLVE_COUNTS]; /**< by enum tact_solve_count; complete when the solve has ended
                                     */
-    int eliminations; /**< factorisations over the bodies of an island, for its Newton steps and for
-                         the steps of the interior-point method (barrier_internal.h) */
+    int eliminations; /**< factorisations over the bodies and hands of an island, for its Newton
+                         steps and for the steps of the interior-point method (barrier_internal.h)
+                       */
 };
 
 #define TACT_WORLD_MAX_RATE                                                                        \

@@ -11,6 +11,7 @@
 #include "contact/world/near_internal.h"
 #include "contact/world/newton_internal.h"
 #include "contact/world/prepared_internal.h"
+#include "contact/world/rows_internal.h"
 #include "contact/pair/model.h"
 #include "contact/pair/points/point_internal.h"
 #include "contact/world/world.h"
@@ -26,6 +27,7 @@ struct world_hand {
     struct tact_hand *hand;
     int weightless;
     int touching;    /* number of contacts in this tick; a self-contact counts twice */
+    int node;        /* index of the node of its first chain */
     double *impulse; /* joint space, of the warm start */
 };
 
@@ -43,19 +45,25 @@ struct world_shape {
     double searched_margin; /* search_margin at the last search of the broad phase */
 };
 
-/* One body's part of a contact: u += J v, v += Y dr; both dof x 6, row-major. */
-struct side {
-    struct tact_owner owner;
-    int dof;   /* 0: fixed */
-    double *v; /* velocities that the contact changes */
-    double *j;
-    double *y;
+/*
+ * The part of a contact in one node: u += J v, v += Y dr; both 6 x 6, row-major; rows from dof on
+ * are 0. Nodes are the free bodies, whose v are twists, followed by the chains of each hand. v of a
+ * chain are its joint rates until the hand is factored, and then w = L v (hand_factor.c), for which
+ * Y = J.
+ */
+struct block_node {
+    int node;
+    int dof;
+    double *v;
+    double j[36], y[36];
 };
 
 /* A touching pair in the solve of this tick. */
 struct block {
     int contact; /* index of the contact of a pair, or of one of its pieces */
-    struct side side[2];
+    struct tact_owner owner[2];
+    struct block_node *nodes; /* nodes that its impulse changes */
+    int node_count;
     struct tact_local_problem local;
     int points;             /* 1: solved as contact points */
     int uncoupled;          /* 1: no other contact acts on its bodies */
@@ -85,6 +93,7 @@ struct block {
     double per_length; /* scale factor that makes torques comparable with forces [1/m] */
     int free_body;     /* 1: one of its bodies has no joints, so that every direction can move */
     int locked;        /* 1: joints leave no motion along the normal */
+    double mobility;   /* along the normal, sum over the joints in their best directions [1/kg] */
     double relative_mobility; /* mobility along the normal over that in the joints' best direction,
                                  0 to 1 (opening.c) */
     double weak_normal_cfm;   /* compliance of a normal along which joints hardly move [1/kg] */
@@ -121,12 +130,11 @@ struct tact_world {
     struct tact_pose *poses;
     struct block *blocks; /* contact_capacity blocks; so are all arrays by block */
     int block_count;
-    int overflow;             /* 1: a contact of this tick has no block */
-    double *jacobians;        /* storage of J and Y of the sides: 4 x max_dof x 6 a block */
-    double *jacobian_columns; /* max_dof x 6, scratch */
-    double *free_velocities;  /* velocities without contacts: 6 a body, then max_dof a hand */
-    double *pre_velocities;   /* velocities before gravity and drives, in the same order */
-    double *excess;           /* of each body, then hand: largest excess of its blocks */
+    int overflow;                   /* 1: a contact of this tick has no block */
+    struct block_node *block_nodes; /* storage of the nodes of the blocks: max_nodes each */
+    double *free_velocities;        /* velocities without contacts, six numbers a node */
+    double *pre_velocities;         /* velocities before gravity and drives, in the same order */
+    double *excess;                 /* of each body, then hand: largest excess of its blocks */
     struct islands islands;
     struct newton newton;
     struct direct direct;
@@ -137,7 +145,7 @@ struct tact_world {
     struct tact_pressure *pressure;            /* NULL, or where that of each solve goes */
     tact_solve_observer_fn observer;
     void *observer_user;
-    int max_dof;
+    int node_count, max_nodes; /* of all; of those that a contact may move */
 };
 
 /* Allocates everything that a tick needs, once pairs, contacts and capacity are known. -ENOMEM. */
@@ -193,6 +201,15 @@ static inline int tact_owner_index(const struct tact_world *world, struct tact_o
                                            : -1;
 }
 
+/* u += J v of all nodes of a block. */
+static inline void tact_block_velocity(const struct block *block, double u[6])
+{
+    for (int k = 0; k < block->node_count; k++) {
+        const struct block_node *node = &block->nodes[k];
+        tact_rows_velocity(u, node->j, node->v, node->dof);
+    }
+}
+
 /* 1 where a block has a restitution velocity. */
 static inline int tact_block_rebounds(const struct block *block)
 {
@@ -215,9 +232,14 @@ static inline void tact_contact_clear(struct tact_contact *c)
  * exceeded. */
 int tact_assemble_blocks(struct tact_world *world);
 
-/* J, Y and S of a block at the present state of bodies and hands. */
-void tact_assemble_mobility(struct tact_world *world, struct block *block);
+/* Numbers the nodes of a world. */
+void tact_nodes_number(struct tact_world *world);
+
+/* Sets owners and nodes of a block. Then J, for joint rates; and once the hands are factored, Y and
+ * S, with J for w. */
+void tact_assemble_nodes(struct tact_world *world, struct block *block);
 void tact_assemble_jacobians(struct tact_world *world, struct block *block);
+void tact_assemble_mobility(struct tact_world *world, struct block *block);
 
 /* Y, S and the constants of the local problem, once the hands are factored. */
 void tact_assemble_schur(struct tact_world *world, struct block *block);
@@ -272,8 +294,17 @@ void tact_impact_target(const struct tact_world *world, struct block *block);
 /* Bounds the bias velocities of an island, once its velocities include the warm start. */
 void tact_impact_limit_bias(const struct tact_world *world, const struct island *island);
 
+/* The hand that owns a side of a block, with the block's J by joint in its `rows`. NULL where the
+ * side is no hand, or is the same hand as side 0. */
+struct world_hand *tact_block_hand(const struct tact_world *world, const struct block *block,
+                                   int side);
+
+/* Sum of the mobilities of a hand's joints along a contact's normal, each in its best direction
+ * [1/kg]; its `rows` are J for joint rates. */
+double tact_opening_mobility(const struct tact_hand *hand, double h);
+
 /* Sets relative_mobility and weak_normal_cfm of a block, once S is known. */
-void tact_opening_measure_mobility(const struct tact_world *world, struct block *block);
+void tact_opening_measure_mobility(struct block *block);
 
 /* Finds the present blocks that no joint can open. */
 void tact_openings_check_start(struct tact_world *world);

@@ -328,40 +328,18 @@ int tact_world_measure_end(struct tact_world *world, int slot, const double *alo
     return query.model->measure(&query, patch, world->piece);
 }
 
-static int init_side(struct tact_world *world, struct side *side, int shape, double *j, double *y)
-{
-    side->owner = world->shapes[shape].owner;
-    side->j = j;
-    side->y = y;
-    side->dof = 0;
-    side->v = NULL;
-    if (side->owner.kind == TACT_OWNER_BODY) {
-        side->dof = 6;
-        side->v = world->bodies[side->owner.index].body.twist;
-    } else if (side->owner.kind == TACT_OWNER_HAND) {
-        struct tact_hand *hand = world->hands[side->owner.index].hand;
-        side->dof = tact_hand_count(hand);
-        side->v = tact_hand_velocity(hand);
-    }
-    return side->dof;
-}
-
 /* Adds a block to the tick, where one of its sides can move. Returns 1 where it was added. */
 static int add_block(struct tact_world *world, int contact, int points)
 {
-    const struct tact_contact *c = &world->contacts[contact];
     if (world->block_count == world->contact_capacity) {
         world->overflow = 1;
         return 0;
     }
     struct block *block = &world->blocks[world->block_count];
-    size_t room = (size_t)world->max_dof * 6;
-    double *space = world->jacobians + (size_t)world->block_count * 4 * room;
     block->contact = contact;
     block->points = points;
-    int moves = init_side(world, &block->side[0], c->a, space, space + room) +
-                    init_side(world, &block->side[1], c->b, space + 2 * room, space + 3 * room) >
-                0;
+    tact_assemble_nodes(world, block);
+    int moves = block->node_count > 0;
     world->block_count += moves;
     return moves;
 }

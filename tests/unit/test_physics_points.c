@@ -21,8 +21,8 @@ static void solves_coulomb_problems(void **state)
         struct tact_world *world = coulomb_world_of_problem(&p);
         coulomb_world_solve(world, &run);
         print_message("%-24s %d sweeps to 1e-6, %d to 1e-10, ends at %.1e after %d, with %d "
-                      "linearised\n",
-                      coulomb_names[i], run.six, run.ten, run.residual, run.sweeps, run.products);
+                      "eliminations\n",
+                      coulomb_names[i], run.six, run.ten, run.residual, run.sweeps, run.steps);
         assert_true(run.ten > 0 && run.ten <= 9);
         tact_world_destroy(world);
     }

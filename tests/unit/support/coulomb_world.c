@@ -1,5 +1,6 @@
 #include "coulomb_world.h"
 
+#include <lapacke.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,6 +10,7 @@
 #include <string.h>
 #include <cmocka.h>
 #include "contact/vec.h"
+#include "contact/world/hand_internal.h"
 #include "contact/world/sweeps_internal.h"
 #include "contact/world/world_internal.h"
 
@@ -37,14 +39,10 @@ static void finish_world(struct tact_world *world, int contacts)
     assert_int_equal(tact_world_allocate(world), 0);
     for (int i = 0; i < contacts; i++) {
         struct block *block = &world->blocks[i];
-        double *numbers = world->jacobians + (size_t)i * 4 * (size_t)world->max_dof * 6;
         block->contact = i;
         block->response[0].mechanism = block->response[1].mechanism = -1;
-        for (int k = 0; k < 2; k++) {
-            block->side[k].j = numbers + (size_t)(12 * k) * (size_t)world->max_dof;
-            block->side[k].y = block->side[k].j + (size_t)6 * (size_t)world->max_dof;
-            block->side[k].owner = fixed;
-        }
+        block->nodes = world->block_nodes + (size_t)i * (size_t)world->max_nodes;
+        block->owner[0] = block->owner[1] = fixed;
     }
 }
 
@@ -60,9 +58,48 @@ static void finish_block(struct block *block, double mu)
     tact_local_prepare(&block->local);
 }
 
+/* C of W = C C^T, n x n: eigenvectors, each times the root of its eigenvalue. */
+static void find_root(const double *w, int n, double *c)
+{
+    double values[3 * COULOMB_MOST], vectors[9 * COULOMB_MOST * COULOMB_MOST];
+    memcpy(vectors, w, (size_t)(n * n) * sizeof *w);
+    assert_int_equal(LAPACKE_dsyev(LAPACK_ROW_MAJOR, 'V', 'U', n, vectors, n, values), 0);
+    for (int i = 0; i < n * n; i++) {
+        c[i] = vectors[i] * sqrt(fmax(values[i % n], 0));
+    }
+}
+
+/* The contact's rows of C as its J, for all nodes of the hand. */
+static void place_rows(const struct tact_world *world, const struct coulomb_problem *p,
+                       const double *c, int contact, struct block *block)
+{
+    struct tact_hand *hand = world->hands[0].hand;
+    int n = 3 * p->contacts;
+    block->owner[0] = (struct tact_owner){TACT_OWNER_HAND, 0, 0};
+    block->node_count = hand->chains;
+    for (int k = 0; k < hand->chains; k++) {
+        struct block_node *node = &block->nodes[k];
+        node->node = world->hands[0].node + k;
+        node->v = hand->w + TACT_NODE * k;
+        node->dof = n - TACT_NODE * k < TACT_NODE ? n - TACT_NODE * k : TACT_NODE;
+        for (int m = 0; m < 3 * node->dof; m++) {
+            node->j[6 * (m / 3) + m % 3] = c[(3 * contact + m % 3) * n + TACT_NODE * k + m / 3];
+        }
+        memcpy(node->y, node->j, sizeof node->y);
+    }
+    for (int i = 0; i < 9; i++) {
+        block->local.s[6 * (i / 3) + i % 3] = p->w[(3 * contact + i / 3) * n + 3 * contact + i % 3];
+    }
+    for (int i = 0; i < 3; i++) {
+        block->target_velocity[i] = -p->q[3 * contact + i];
+    }
+}
+
+/* The rates of a hand without drives are those that make W = C C^T: M is 1, J of the points C. */
 struct tact_world *coulomb_world_of_problem(const struct coulomb_problem *p)
 {
     static struct tact_link_def links[3 * COULOMB_MOST];
+    static double c[9 * COULOMB_MOST * COULOMB_MOST];
     struct tact_world *world = open_world();
     struct tact_pose here = tact_pose_identity();
     struct tact_hand *hand;
@@ -78,24 +115,10 @@ struct tact_world *coulomb_world_of_problem(const struct coulomb_problem *p)
     assert_int_equal(tact_hand_create(links, n, &here, &hand), 0);
     assert_true(tact_world_add_hand(world, hand, 1) >= 0);
     finish_world(world, p->contacts);
-    memcpy(tact_hand_velocity(hand), p->q, (size_t)n * sizeof *p->q);
-    for (int c = 0; c < p->contacts; c++) {
-        struct block *block = &world->blocks[c];
-        struct side *side = &block->side[0];
-        side->owner = (struct tact_owner){TACT_OWNER_HAND, 0, 0};
-        side->dof = n;
-        side->v = tact_hand_velocity(hand);
-        memset(side->j, 0, (size_t)(12 * n) * sizeof *side->j);
-        for (int k = 0; k < 3; k++) {
-            side->j[6 * (3 * c + k) + k] = 1;
-            for (int i = 0; i < n; i++) {
-                side->y[6 * i + k] = p->w[i * n + 3 * c + k];
-            }
-            for (int i = 0; i < 3; i++) {
-                block->local.s[6 * i + k] = p->w[(3 * c + i) * n + 3 * c + k];
-            }
-        }
-        finish_block(block, p->mu[c]);
+    find_root(p->w, n, c);
+    for (int i = 0; i < p->contacts; i++) {
+        place_rows(world, p, c, i, &world->blocks[i]);
+        finish_block(&world->blocks[i], p->mu[i]);
     }
     return world;
 }
@@ -109,30 +132,31 @@ static void place_point(struct tact_world *world, const struct masonry_face *fac
                           corner & 2 ? face->high[1] : face->low[1], face->height};
     for (int k = 0; k < 2; k++) {
         int index = k ? face->lower : face->upper;
-        struct side *side = &block->side[k];
         if (index < 0) {
             continue;
         }
+        struct block_node *node = &block->nodes[block->node_count++];
         struct tact_body *body = &world->bodies[index].body;
         double arm[3], torque[3], sign = k ? -1 : 1;
-        side->owner = (struct tact_owner){TACT_OWNER_BODY, index, 0};
-        side->dof = 6;
-        side->v = body->twist;
+        block->owner[k] = (struct tact_owner){TACT_OWNER_BODY, index, 0};
+        node->node = index;
+        node->dof = TACT_NODE;
+        node->v = body->twist;
         tact_v3_sub(arm, at, body->pose.position);
         for (int i = 0; i < 3; i++) {
             double turned[3];
             tact_v3_cross(torque, arm, axes + 3 * i);
             tact_m3_mul_v3(turned, body->inverse_world, torque);
             for (int m = 0; m < 3; m++) {
-                side->j[6 * m + i] = sign * axes[3 * i + m];
-                side->j[6 * (3 + m) + i] = sign * torque[m];
-                side->y[6 * m + i] = sign * axes[3 * i + m] / body->mass;
-                side->y[6 * (3 + m) + i] = sign * turned[m];
+                node->j[6 * m + i] = sign * axes[3 * i + m];
+                node->j[6 * (3 + m) + i] = sign * torque[m];
+                node->y[6 * m + i] = sign * axes[3 * i + m] / body->mass;
+                node->y[6 * (3 + m) + i] = sign * turned[m];
             }
         }
         for (int i = 0; i < 36; i++) {
             for (int m = 0; m < 6; m++) {
-                block->local.s[i] += side->j[6 * m + i / 6] * side->y[6 * m + i % 6];
+                block->local.s[i] += node->j[6 * m + i / 6] * node->y[6 * m + i % 6];
             }
         }
     }
@@ -164,11 +188,8 @@ static void apply_w(struct tact_world *world, const double *r, double *u)
     for (int i = 0; i < world->block_count; i++) {
         tact_block_apply_impulse(&world->blocks[i], r + 6 * i);
     }
-    for (int i = 0; i < 2 * world->block_count; i++) {
-        const struct side *side = &world->blocks[i / 2].side[i % 2];
-        for (int k = 0; k < 6 * side->dof; k++) {
-            u[6 * (i / 2) + k % 6] += side->j[k] * side->v[k / 6];
-        }
+    for (int i = 0; i < world->block_count; i++) {
+        tact_block_velocity(&world->blocks[i], u + 6 * i);
     }
 }
 
@@ -217,11 +238,9 @@ static double find_residual(struct tact_world *world, double norm)
     }
     for (int i = 0; i < world->block_count; i++) {
         const struct block *block = &world->blocks[i];
-        for (int m = 0; m < 2; m++) {
-            const struct side *side = &block->side[m];
-            for (int k = 0; k < 6 * side->dof; k++) {
-                u[6 * i + k % 6] += side->j[k] * side->v[k / 6];
-            }
+        tact_block_velocity(block, u + 6 * i);
+        for (int k = 0; k < 6; k++) {
+            u[6 * i + k] -= block->target_velocity[k];
         }
         coulomb_miss(block->local.mu, norm, r + 6 * i, u + 6 * i, &miss, &size);
     }
@@ -247,7 +266,7 @@ static int watch(void *user, enum tact_solve_phase phase, const struct tact_solv
     }
     run->residual = find_residual(w->world, run->norm);
     run->sweeps = stats->iterations;
-    run->products = stats->products;
+    run->steps = stats->eliminations;
     if (run->residual <= 1e-6 && !run->six) {
         run->six = stats->iterations;
         run->work = stats->iterations + stats->eliminations;

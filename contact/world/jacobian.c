@@ -1,0 +1,198 @@
+/* The nodes whose velocities a contact changes, their J and Y = M^-1 J^T, and S = J Y. */
+#include <string.h>
+#include "contact/linear.h"
+#include "contact/world/hand_internal.h"
+#include "contact/world/rows_internal.h"
+#include "contact/world/world_internal.h"
+
+/* Largest number of chains between a link of a hand and its base. */
+static int max_chains(const struct tact_hand *hand)
+{
+    int max = 0;
+    for (int i = 0; i < hand->count; i++) {
+        int count = 0;
+        for (int j = i, last = -1; j >= 0; j = hand->links[j].def.parent) {
+            int chain = hand->links[j].slot / TACT_NODE;
+            count += chain != last;
+            last = chain;
+        }
+        max = count > max ? count : max;
+    }
+    return max;
+}
+
+void tact_nodes_number(struct tact_world *world)
+{
+    int max = 1;
+    world->node_count = world->body_count;
+    for (int i = 0; i < world->hand_count; i++) {
+        struct world_hand *hand = &world->hands[i];
+        int chains = max_chains(hand->hand);
+        hand->node = world->node_count;
+        world->node_count += hand->hand->chains;
+        max = chains > max ? chains : max;
+    }
+    world->max_nodes = 2 * max;
+}
+
+static struct block_node *find_node(const struct block *block, int node)
+{
+    for (int k = 0; k < block->node_count; k++) {
+        if (block->nodes[k].node == node) {
+            return &block->nodes[k];
+        }
+    }
+    return NULL;
+}
+
+/* Adds a node, of at least that many unknowns, unless the block has it already. */
+static void add_node(struct block *block, int node, double *v, int dof)
+{
+    struct block_node *out = find_node(block, node);
+    if (!out) {
+        out = &block->nodes[block->node_count++];
+        out->dof = 0;
+    }
+    out->node = node;
+    out->v = v;
+    out->dof = dof > out->dof ? dof : out->dof;
+}
+
+/* Adds the nodes of an owner: for a hand, the chains between the link and the base. */
+static void add_owner(struct tact_world *world, struct block *block, struct tact_owner owner)
+{
+    if (owner.kind == TACT_OWNER_BODY) {
+        add_node(block, owner.index, world->bodies[owner.index].body.twist, TACT_NODE);
+    } else if (owner.kind == TACT_OWNER_HAND) {
+        const struct world_hand *h = &world->hands[owner.index];
+        for (int i = owner.link; i >= 0; i = h->hand->links[i].def.parent) {
+            int slot = h->hand->links[i].slot, chain = slot / TACT_NODE;
+            add_node(block, h->node + chain, h->hand->w + TACT_NODE * chain, slot % TACT_NODE + 1);
+        }
+    }
+}
+
+void tact_assemble_nodes(struct tact_world *world, struct block *block)
+{
+    const struct tact_contact *c = &world->contacts[block->contact];
+    block->nodes = world->block_nodes + (block - world->blocks) * world->max_nodes;
+    block->node_count = 0;
+    block->owner[0] = world->shapes[c->a].owner;
+    block->owner[1] = world->shapes[c->b].owner;
+    add_owner(world, block, block->owner[0]);
+    add_owner(world, block, block->owner[1]);
+}
+
+/* Adds to J of a free body the wrench of a unit impulse along each axis of the frame. */
+static void add_body(const struct tact_body *body, const struct tact_patch *patch, double sign,
+                     double *j)
+{
+    double arm[3], torque[3];
+    tact_v3_sub(arm, patch->center, body->pose.position);
+    for (int i = 0; i < 3; i++) {
+        const double *axis = patch->frame + 3 * i;
+        tact_v3_cross(torque, arm, axis);
+        for (int k = 0; k < 3; k++) {
+            j[k * 6 + i] += sign * axis[k];
+            j[(3 + k) * 6 + i] += sign * torque[k];
+            j[(3 + k) * 6 + 3 + i] += sign * axis[k];
+        }
+    }
+}
+
+/* Row of a joint in J of a block. */
+static double *row_of(const struct block *block, const struct world_hand *hand, int joint)
+{
+    int slot = hand->hand->links[joint].slot;
+    return find_node(block, hand->node + slot / TACT_NODE)->j + 6 * (slot % TACT_NODE);
+}
+
+/* Adds to J the rows of the joints between a link and the base, for their rates. */
+static void add_hand(const struct world_hand *hand, int link, const struct tact_patch *patch,
+                     double sign, const struct block *block)
+{
+    double arm[3], speed[3];
+    tact_v3_sub(arm, patch->center, hand->hand->base.position);
+    for (int i = link; i >= 0; i = hand->hand->links[i].def.parent) {
+        const double *motion = hand->hand->links[i].motion;
+        double *j = row_of(block, hand, i);
+        tact_v3_cross(speed, motion + 3, arm);
+        tact_v3_add(speed, speed, motion);
+        for (int k = 0; k < 3; k++) {
+            j[k] += sign * tact_v3_dot(patch->frame + 3 * k, speed);
+            j[3 + k] += sign * tact_v3_dot(patch->frame + 3 * k, motion + 3);
+        }
+    }
+}
+
+void tact_assemble_jacobians(struct tact_world *world, struct block *block)
+{
+    const struct tact_patch *patch = &world->contacts[block->contact].patch;
+    for (int k = 0; k < block->node_count; k++) {
+        memset(block->nodes[k].j, 0, sizeof block->nodes[k].j);
+    }
+    for (int k = 0; k < 2; k++) {
+        const struct tact_owner owner = block->owner[k];
+        double sign = k ? -1.0 : 1.0;
+        if (owner.kind == TACT_OWNER_BODY) {
+            add_body(&world->bodies[owner.index].body, patch, sign,
+                     find_node(block, owner.index)->j);
+        } else if (owner.kind == TACT_OWNER_HAND) {
+            add_hand(&world->hands[owner.index], owner.link, patch, sign, block);
+        }
+    }
+}
+
+struct world_hand *tact_block_hand(const struct tact_world *world, const struct block *block,
+                                   int side)
+{
+    const struct tact_owner owner = block->owner[side], other = block->owner[!side];
+    int same = other.kind == owner.kind && other.index == owner.index;
+    if (owner.kind != TACT_OWNER_HAND || (side && same)) {
+        return NULL;
+    }
+    struct world_hand *hand = &world->hands[owner.index];
+    memset(hand->hand->rows, 0, (size_t)hand->hand->count * sizeof *hand->hand->rows);
+    for (int k = 0; k < 1 + same; k++) {
+        int link = k ? other.link : owner.link;
+        for (int i = link; i >= 0; i = hand->hand->links[i].def.parent) {
+            hand->hand->rows[i] = row_of(block, hand, i);
+        }
+    }
+    return hand;
+}
+
+static void mobility_columns(const struct tact_world *world, struct block_node *node)
+{
+    if (node->node >= world->body_count) {
+        memcpy(node->y, node->j, sizeof node->y);
+        return;
+    }
+    const struct tact_body *body = &world->bodies[node->node].body;
+    double inverse_mass = 1.0 / body->mass;
+    for (int i = 0; i < 18; i++) {
+        node->y[i] = node->j[i] * inverse_mass;
+    }
+    tact_rows_rotate(node->y + 18, body->inverse_world, node->j + 18);
+}
+
+void tact_assemble_mobility(struct tact_world *world, struct block *block)
+{
+    double *s = block->local.s;
+    int body = block->owner[0].kind == TACT_OWNER_BODY || block->owner[1].kind == TACT_OWNER_BODY;
+    memset(s, 0, sizeof block->local.s);
+    block->mobility = 0.0;
+    for (int k = 0; k < 2; k++) {
+        const struct world_hand *hand = tact_block_hand(world, block, k);
+        if (hand) {
+            block->mobility +=
+                body ? 0.0 : tact_opening_mobility(hand->hand, world->options.period);
+            tact_hand_reduce_rows(hand->hand, hand->hand->rows);
+        }
+    }
+    for (int k = 0; k < block->node_count; k++) {
+        struct block_node *node = &block->nodes[k];
+        mobility_columns(world, node);
+        tact_rows_schur(s, node->j, node->y, node->dof);
+    }
+}

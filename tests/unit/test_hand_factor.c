@@ -1,0 +1,173 @@
+/* The factor of a hand's matrix, of random trees, against LAPACK on the full matrix. */
+#include <errno.h>
+#include <lapacke.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+#include "contact/world/hand_internal.h"
+#include "support/random.h"
+
+enum { JOINTS = 24, TREES = 200 };
+
+#define BOUND 1e-10 /* relative to the largest entry; the worst condition number is about 1e6 */
+
+static double matrix[JOINTS * JOINTS]; /* M + diagonal, full */
+
+/* A tree in which about every third link starts a branch, so that chains have 1 to more than
+ * TACT_NODE links. */
+static struct tact_hand *random_hand(int n)
+{
+    struct tact_link_def defs[JOINTS] = {{0}};
+    struct tact_pose base = random_pose(0.1);
+    struct tact_hand *hand;
+    double diagonal[JOINTS];
+    for (int i = 0; i < n; i++) {
+        int branches = uniform(0, 1) < 0.3;
+        defs[i].parent = i == 0 ? -1 : branches ? (int)uniform(-1, i) : i - 1;
+        defs[i].joint = uniform(0, 1) < 0.8 ? TACT_JOINT_HINGE : TACT_JOINT_SLIDE;
+        defs[i].origin = random_pose(0.05);
+        defs[i].mass = uniform(0.01, 0.1);
+        for (int k = 0; k < 3; k++) {
+            defs[i].axis[k] = uniform(-1, 1);
+            defs[i].center[k] = uniform(-0.02, 0.02);
+            defs[i].inertia[k] = 1e-5;
+        }
+    }
+    assert_int_equal(tact_hand_create(defs, n, &base, &hand), 0);
+    for (int i = 0; i < n; i++) {
+        tact_hand_state(hand).q[i] = uniform(-1, 1);
+        diagonal[i] = uniform(0, 1e-5);
+    }
+    tact_hand_refresh(hand);
+    tact_hand_mass_matrix(hand, hand->mass);
+    memcpy(matrix, hand->mass, (size_t)(n * n) * sizeof *matrix);
+    for (int i = 0; i < n; i++) {
+        matrix[i * n + i] += diagonal[i];
+    }
+    assert_int_equal(tact_hand_factor(hand, diagonal), 0);
+    return hand;
+}
+
+/* Solutions of `columns` right sides, n x columns, row-major. */
+static void solve_full(int n, double *x, int columns)
+{
+    double copy[JOINTS * JOINTS];
+    memcpy(copy, matrix, sizeof copy);
+    assert_int_equal(LAPACKE_dposv(LAPACK_ROW_MAJOR, 'L', n, columns, copy, n, x, columns), 0);
+}
+
+static double worst_difference(const double *a, const double *b, int n)
+{
+    double worst = 0, size = 0;
+    for (int i = 0; i < n; i++) {
+        worst = fmax(worst, fabs(a[i] - b[i]));
+        size = fmax(size, fabs(b[i]));
+    }
+    return worst / size;
+}
+
+static void solves_as_lapack(void **state)
+{
+    (void)state;
+    double worst = 0, x[JOINTS], y[JOINTS];
+    for (int tree = 0; tree < TREES; tree++) {
+        int n = 1 + tree % JOINTS;
+        struct tact_hand *hand = random_hand(n);
+        for (int i = 0; i < n; i++) {
+            x[i] = y[i] = uniform(-1, 1);
+        }
+        tact_hand_solve(hand, x, 1);
+        solve_full(n, y, 1);
+        worst = fmax(worst, worst_difference(x, y, n));
+        tact_hand_destroy(hand);
+    }
+    print_message("largest difference %.1e\n", worst);
+    assert_true(worst <= BOUND);
+}
+
+/* Z^T Z = J M^-1 J^T, of a contact between two links, where Z has rows for their ancestors only. */
+static void reduces_jacobians(void **state)
+{
+    (void)state;
+    double worst = 0;
+    for (int tree = 0; tree < TREES; tree++) {
+        int n = 1 + tree % JOINTS;
+        struct tact_hand *hand = random_hand(n);
+        double j[6 * JOINTS] = {0}, z[6 * JOINTS], y[6 * JOINTS], s[36] = {0}, exact[36] = {0};
+        for (int link = (int)uniform(0, n), k = 0; k < 2; link = (int)uniform(0, n), k++) {
+            for (int i = link; i >= 0; i = tact_hand_parent(hand, i)) {
+                hand->rows[i] = z + 6 * i;
+                for (int m = 0; m < 6; m++) {
+                    j[6 * i + m] += uniform(-1, 1);
+                }
+            }
+        }
+        memcpy(z, j, sizeof z);
+        memcpy(y, j, sizeof y);
+        tact_hand_reduce_rows(hand, hand->rows);
+        solve_full(n, y, 6);
+        for (int i = 0; i < 36 * n; i++) {
+            int row = 6 * (i / 36), a = i % 36 / 6, b = i % 6;
+            s[i % 36] += z[row + a] * z[row + b];
+            exact[i % 36] += j[row + a] * y[row + b];
+        }
+        worst = fmax(worst, worst_difference(s, exact, 36));
+        tact_hand_destroy(hand);
+    }
+    print_message("largest difference %.1e\n", worst);
+    assert_true(worst <= BOUND);
+}
+
+/* w = L v: half its square is the energy, and back to the rates. */
+static void converts_rates(void **state)
+{
+    (void)state;
+    for (int tree = 0; tree < TREES; tree++) {
+        int n = 1 + tree % JOINTS;
+        struct tact_hand *hand = random_hand(n);
+        double v[JOINTS], square = 0, exact = 0;
+        for (int i = 0; i < n; i++) {
+            v[i] = hand->velocity[i] = uniform(-1, 1);
+        }
+        for (int i = 0; i < n * n; i++) {
+            exact += v[i / n] * matrix[i] * v[i % n];
+        }
+        tact_hand_begin(hand);
+        tact_hand_scale_rates(hand, hand->w);
+        for (int i = 0; i < TACT_NODE * hand->chains; i++) {
+            square += hand->w[i] * hand->w[i];
+        }
+        tact_hand_finish(hand);
+        assert_true(fabs(square - exact) <= 1e-12 * exact);
+        assert_true(worst_difference(hand->velocity, v, n) <= BOUND);
+        tact_hand_destroy(hand);
+    }
+}
+
+static void refuses_what_is_not_positive(void **state)
+{
+    (void)state;
+    static const double bad[3] = {-1, NAN, INFINITY};
+    struct tact_hand *hand = random_hand(JOINTS);
+    for (int k = 0; k < 3; k++) {
+        double diagonal[JOINTS] = {0};
+        diagonal[JOINTS / 2] = bad[k];
+        assert_int_equal(tact_hand_factor(hand, diagonal), -EDOM);
+    }
+    tact_hand_destroy(hand);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(solves_as_lapack),
+        cmocka_unit_test(reduces_jacobians),
+        cmocka_unit_test(converts_rates),
+        cmocka_unit_test(refuses_what_is_not_positive),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
