@@ -98,7 +98,8 @@ TACT_API int tact_hand_free_velocity(struct tact_hand *hand, double h, const dou
  * tact_hand_free_velocity(). */
 TACT_API void tact_hand_solve(const struct tact_hand *hand, double *x, int columns);
 
-/** Rates in the tick that is being solved: initially the free rates; contacts add to them. */
+/** Rates of the tick [rad/s, m/s]: the free ones after tact_hand_free_velocity(), and those with
+ *  contacts once the world is solved. Real-time safe. */
 TACT_API double *tact_hand_velocity(struct tact_hand *hand);
 
 /** Smallest margin (tact_margin(), limits.h) to the torque limits of the drives between the base
