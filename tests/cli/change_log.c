@@ -1,7 +1,7 @@
 /*
  * change_log IN OUT FIELD ELEMENT TICK [KEY=VALUE]: copies a log and changes the last bit of one
  * number in it, and one of its facts. The copy is whole, its checksums are right: only replaying it
- * can tell.
+ * can detect.
  */
 #include <stdio.h>
 #include <stdlib.h>

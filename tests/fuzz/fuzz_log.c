@@ -31,7 +31,7 @@ static void put_crc(uint8_t *at, const uint8_t *from, size_t size)
 }
 
 /* Times, size, CRC, compression; only what is not compressed can be put right. */
-static void mend_chunk(uint8_t *content, size_t size)
+static void fix_chunk(uint8_t *content, size_t size)
 {
     if (size > 40 && get(content + 28, 4) == 0 && get(content + 32, 8) == size - 40) {
         uint64_t unpacked = size - 40;
@@ -41,7 +41,7 @@ static void mend_chunk(uint8_t *content, size_t size)
 }
 
 /* The checksum is hexadecimal text, the last eight bytes of the record. */
-static void mend_metadata(uint8_t *content, size_t size)
+static void fix_metadata(uint8_t *content, size_t size)
 {
     if (size < 8)
         return;
@@ -56,7 +56,7 @@ static void mend_metadata(uint8_t *content, size_t size)
     memcpy(content + size - 8, text, 8);
 }
 
-static void mend(uint8_t *file, size_t size)
+static void fix_checksums(uint8_t *file, size_t size)
 {
     size_t at = TACT_MCAP_MAGIC_SIZE, data_end = 0;
 
@@ -64,9 +64,9 @@ static void mend(uint8_t *file, size_t size)
         uint8_t opcode = file[at], *content = file + at + HEAD;
         size_t length = get(file + at + 1, 8);
         if (opcode == TACT_MCAP_CHUNK)
-            mend_chunk(content, length);
+            fix_chunk(content, length);
         else if (opcode == TACT_MCAP_METADATA)
-            mend_metadata(content, length);
+            fix_metadata(content, length);
         else if (opcode == TACT_MCAP_ATTACHMENT && length > 4)
             put_crc(content + length - 4, content, length - 4);
         else if (opcode == TACT_MCAP_DATA_END && length == 4) {
@@ -155,7 +155,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     else
         tact_put(&file, data + 1, size - 1);
     if (data[0] % 3 == 1 && file.size > 0)
-        mend(file.data, file.size);
+        fix_checksums(file.data, file.size);
     if (!file.failed && ftruncate(fd, 0) == 0 &&
         pwrite(fd, file.data, file.size, 0) == (ssize_t)file.size &&
         tact_log_open(path, &log, &err) == 0) {

@@ -64,6 +64,7 @@ def collect():
     for path in sources():
         with open(path, encoding="utf-8") as stream:
             source = stream.read()
+            source = re.sub(r"^\s*#\s*include.*", blank, source, flags=re.M)
         for match in TOKEN.finditer(source):
             if match.group().startswith("/*") and words(comment_text(match.group())) >= 4:
                 add("Comments", comment_text(match.group()), path, source, match.start())

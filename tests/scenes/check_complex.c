@@ -25,9 +25,9 @@ void check_ruler(void)
     for (int i = 0; i < 2; i++) {
         struct played p;
         play_with("ruler", 10, i ? "contact: {model: features}" : "", &p);
-        const struct played_body *let_go = played_at(&p, "ruler", 2);
+        const struct played_body *released = played_at(&p, "ruler", 2);
         const struct played_body *end = played_at(&p, "ruler", -1);
-        double turn = turned(let_go, end), drift = played_drift(&p, 2);
+        double turn = turned(released, end), drift = played_drift(&p, 2);
         double all = turned(played_at(&p, "ruler", 0), end);
         print_message("    %s: turned by %.5f degrees in all, by %.1e degrees and moved by %.1e m "
                       "after 2 s\n",

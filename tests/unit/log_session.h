@@ -121,7 +121,7 @@ static inline struct tact_record *session_new_record(void)
     return malloc(sizeof(struct tact_record) + SESSION_DOUBLES * sizeof(double));
 }
 
-/* Reads on and counts the records that are those of the ticks from `tick` on, to the last bit;
+/* Reads on and counts the records that are those of the ticks from `tick` on, bit for bit;
  * stops at the first that is not. */
 static inline uint64_t session_compare(struct tact_log *log, uint64_t tick)
 {

@@ -1,5 +1,5 @@
-/* A guard that wakes up with the system finds out by its clocks: the one that goes on in a sleep is
- * ahead of the one that does not. */
+/* A guard that wakes up with the system finds out by its clocks: the one that continues in a sleep
+ * is ahead of the one that does not. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -60,17 +60,17 @@ static void does_not_take_waiting_for_sleep(void **state)
 }
 
 /* The order of a hook stands beside it, and alone where the clocks are not looked at. */
-static void lets_go_when_told(void **state)
+static void zeroes_on_request(void **state)
 {
     (void)state;
-    volatile sig_atomic_t told = 1;
+    volatile sig_atomic_t reported = 1;
     pause_ns = 0;
     int64_t slept = tact_guard_sleep_bound();
-    const struct tact_guard_requests both = {.zero_outputs = &told, .slept = &slept};
-    const struct tact_guard_requests alone = {.zero_outputs = &told};
+    const struct tact_guard_requests both = {.zero_outputs = &reported, .slept = &slept};
+    const struct tact_guard_requests alone = {.zero_outputs = &reported};
     assert_int_equal(tact_guard_zero_requested(&both), 1);
     assert_int_equal(tact_guard_zero_requested(&both), 0);
-    told = 1;
+    reported = 1;
     assert_int_equal(tact_guard_zero_requested(&alone), 1);
     asleep_ns += 1000000000;
     assert_int_equal(tact_guard_zero_requested(&alone), 0);
@@ -81,7 +81,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lets_go_once_after_a_sleep),
         cmocka_unit_test(does_not_take_waiting_for_sleep),
-        cmocka_unit_test(lets_go_when_told),
+        cmocka_unit_test(zeroes_on_request),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* The survey of what is attached: pads that umockdev plays, a wheel that only /sys tells of, what
- * tells devices apart, and what opens those that are closed. */
+/* The survey of what is attached: pads that umockdev plays, a wheel that only /sys describes, what
+ * distinguishes devices, and what opens those that are closed. */
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -39,7 +39,7 @@ static struct mock_pad *plug(const char *device)
     return pad;
 }
 
-static void tells_a_pad(void **state)
+static void describes_a_pad(void **state)
 {
     (void)state;
     struct mock_pad *pad = plug("Xbox 360 wired USB controller");
@@ -75,7 +75,7 @@ static void tells_a_pad(void **state)
     mock_pad_free(pad);
 }
 
-static void tells_a_puck(void **state)
+static void describes_a_puck(void **state)
 {
     (void)state;
     struct mock_pad *pad = plug(MOCK_PUCK);
@@ -88,9 +88,9 @@ static void tells_a_puck(void **state)
     mock_pad_free(pad);
 }
 
-/* What lies about besides is none of what people grasp with, and what a scene is told to take
+/* What lies about besides is none of what people grasp with, and what a scene is asked to take
  * opens: a keyboard by a key that it has. */
-static void tells_bystanders(void **state)
+static void ignores_other_inputs(void **state)
 {
     static const struct {
         const char *device, *kind, *scene;
@@ -129,9 +129,9 @@ static void tells_bystanders(void **state)
     }
 }
 
-/* Every device that users have is told, and a scene that names it as told opens that device with
- * those channels. */
-static void tells_what_opens(void **state)
+/* Every device that users have is reported, and a scene that names it as reported opens that device
+ * with those channels. */
+static void states_what_opens(void **state)
 {
     size_t i;
     json_t *entry;
@@ -170,7 +170,7 @@ static void tells_what_opens(void **state)
 }
 
 /* A node whose ioctls fail, as one that is closed: the rest comes from /sys. */
-static void tells_a_wheel_from_sys(void **state)
+static void describes_a_wheel_from_sys(void **state)
 {
     (void)state;
 #ifndef TACT_UMOCKDEV
@@ -228,7 +228,7 @@ static struct tact_attached_input named(const char *name, const char *serial, co
     return input;
 }
 
-static void tells_apart(void **state)
+static void distinguishes_devices(void **state)
 {
     (void)state;
     struct tact_attached_input all[] = {
@@ -291,12 +291,12 @@ static void explains_the_group(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tells_a_pad),
-        cmocka_unit_test(tells_a_puck),
-        cmocka_unit_test(tells_bystanders),
-        cmocka_unit_test(tells_what_opens),
-        cmocka_unit_test(tells_a_wheel_from_sys),
-        cmocka_unit_test(tells_apart),
+        cmocka_unit_test(describes_a_pad),
+        cmocka_unit_test(describes_a_puck),
+        cmocka_unit_test(ignores_other_inputs),
+        cmocka_unit_test(states_what_opens),
+        cmocka_unit_test(describes_a_wheel_from_sys),
+        cmocka_unit_test(distinguishes_devices),
         cmocka_unit_test(explains_the_group),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

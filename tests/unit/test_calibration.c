@@ -34,7 +34,7 @@ static const char scene_text[] =
     "name: calibrated\n"
     "devices:\n"
     "  - name: pad\n"
-    "    type: told\n"
+    "    type: stated\n"
     "    settings: {match: stick}\n"
     "    calibration: pad.yaml\n"
     "hands:\n"
@@ -98,8 +98,8 @@ static void files_that_are_wrong(void **state)
 }
 
 /* A device that gives what its calibration says. */
-static void told_read(void *self, uint64_t tick, double t, int64_t now,
-                      struct tact_device_input *in)
+static void stated_read(void *self, uint64_t tick, double t, int64_t now,
+                        struct tact_device_input *in)
 {
     (void)tick, (void)t;
     in->state = TACT_DEVICE_OK;
@@ -107,16 +107,16 @@ static void told_read(void *self, uint64_t tick, double t, int64_t now,
     in->channel[0] = *(double *)self;
 }
 
-static void told_close(void *self)
+static void stated_close(void *self)
 {
     free(self);
 }
 
-static int told_open(const struct tact_device_config *config, struct tact_device *out,
-                     struct tact_error *err)
+static int stated_open(const struct tact_device_config *config, struct tact_device *out,
+                       struct tact_error *err)
 {
-    static const struct tact_device_ops ops = {TACT_ABI(struct tact_device_ops), told_read, NULL,
-                                               told_close};
+    static const struct tact_device_ops ops = {TACT_ABI(struct tact_device_ops), stated_read, NULL,
+                                               stated_close};
     double *self = malloc(sizeof *self);
     *self = 0.0;
     tact_settings_number(config, "gain", self, err);
@@ -130,8 +130,8 @@ static int told_open(const struct tact_device_config *config, struct tact_device
 /* The log has the file: a replay does without it. */
 static void logged_and_replayed(void **state)
 {
-    static const struct tact_device_type type = {TACT_ABI(struct tact_device_type), "told",
-                                                 "as told", told_open, NULL};
+    static const struct tact_device_type type = {TACT_ABI(struct tact_device_type), "stated",
+                                                 "as stated", stated_open, NULL};
     static const struct tact_device_type *const types[] = {&type};
     static struct tact_session_report report;
     const struct tact_messages silent = {NULL, NULL};

@@ -55,9 +55,9 @@ static const char foreign[] = HEAD "E: 1234.500000 0003 0000 0100\t# EV_ABS / AB
                                    "E: 1234.510400 0000 0000 0000\n"
                                    "E: 1234.530000 0003 0000 -0050\n";
 
-static char path[] = "/tmp/tact_tape_XXXXXX";
+static char path[] = "/tmp/tact_capture_XXXXXX";
 
-static void write_tape(const char *text, size_t size)
+static void write_capture(const char *text, size_t size)
 {
     FILE *file = fopen(path, "w");
     assert_non_null(file);
@@ -65,13 +65,13 @@ static void write_tape(const char *text, size_t size)
     fclose(file);
 }
 
-static struct tact_device open_tape(const char *text, const struct tact_device_setting *more,
-                                    int count)
+static struct tact_device open_capture(const char *text, const struct tact_device_setting *more,
+                                       int count)
 {
     struct device_config c;
     struct tact_device device = {0};
     struct tact_device_setting s[8] = {SETTING("recording", path)};
-    write_tape(text, strlen(text));
+    write_capture(text, strlen(text));
     for (int i = 0; i < count; i++) {
         s[1 + i] = more[i];
     }
@@ -107,7 +107,7 @@ static int channel(const struct tact_device *device, const char *name)
 static void plays_ours(void **state)
 {
     (void)state;
-    struct tact_device device = open_tape(ours, NULL, 0);
+    struct tact_device device = open_capture(ours, NULL, 0);
     const int x = channel(&device, "abs_x"), y = channel(&device, "abs_y");
     const int rx = channel(&device, "rel_rx"), south = channel(&device, "btn_south");
     assert_string_equal(device.info.type, "evdev");
@@ -118,7 +118,7 @@ static void plays_ours(void **state)
                                                            : TACT_DEVICE_OK);
         assert_true(in.channel[x] == (tick < 10 ? 0.0 : tick < 40 ? 0.5 : -1.0));
         assert_true(in.channel[y] == 0.5);
-        /* A displacement of 175 of 350, gone with the plug; one that tells turning is such. */
+        /* A displacement of 175 of 350, gone with the plug; one that reports turning is such. */
         assert_true(in.channel[rx] == (tick >= 20 && tick < 30 ? 0.5 : 0.0));
         assert_true(in.channel[south] == (tick < 30 || tick >= 50 ? 1.0 : 0.0));
         if (tick >= 10 && tick < 20) { /* as old as it was: made 0.9 ms before tick 10 */
@@ -134,12 +134,12 @@ static void plays_ours(void **state)
 static void comes_back_with_a_new_stamp(void **state)
 {
     (void)state;
-    struct tact_device device = open_tape(HEAD OURS "# tick 0 at 50.500000000\n"
-                                                    "E: 50.509100 0002 0000 0050\t# tick 10\n"
-                                                    "# lost tick 30\n"
-                                                    "# back tick 40\n"
-                                                    "# end tick 60\n",
-                                          NULL, 0);
+    struct tact_device device = open_capture(HEAD OURS "# tick 0 at 50.500000000\n"
+                                                       "E: 50.509100 0002 0000 0050\t# tick 10\n"
+                                                       "# lost tick 30\n"
+                                                       "# back tick 40\n"
+                                                       "# end tick 60\n",
+                                             NULL, 0);
     for (uint64_t tick = 0; tick < 60; tick++) {
         struct tact_device_input in = at(&device, tick);
         if (tick >= 10) {
@@ -157,7 +157,7 @@ static void maps_anew(void **state)
         SETTING("inverted", "abs_x"),        SETTING("unsigned", "abs_y"),
         SETTING("relative", "increment"),    SETTING("channels", "abs_x abs_y rel_x rel_rx"),
         SETTING("forces", "force_x strong"), SETTING("deadzone", "0.25")};
-    struct tact_device device = open_tape(ours, more, 6);
+    struct tact_device device = open_capture(ours, more, 6);
     const int y = channel(&device, "abs_y"), rel = channel(&device, "rel_x");
     assert_int_equal(device.info.output_count, 2);
     assert_string_equal(device.info.output[1].name, "strong");
@@ -174,7 +174,7 @@ static void maps_anew(void **state)
 static void plays_what_evemu_recorded(void **state)
 {
     (void)state;
-    struct tact_device device = open_tape(foreign, NULL, 0);
+    struct tact_device device = open_capture(foreign, NULL, 0);
     const int x = channel(&device, "abs_x"), south = channel(&device, "btn_south");
     for (uint64_t tick = 0; tick < 50; tick++) {
         struct tact_device_input in = at(&device, tick);
@@ -191,7 +191,7 @@ static void refuse(const char *text, int line, const char *word)
     struct device_config c;
     struct tact_device device = {0};
     const struct tact_device_setting s[] = {SETTING("recording", path)};
-    write_tape(text, strlen(text));
+    write_capture(text, strlen(text));
     device_config_init(&c, s, 1);
     assert_int_equal(tact_evdev_type.open(&c.config, &device, &c.err), -22);
     assert_string_equal(c.err.file, path);
@@ -254,7 +254,7 @@ static void refuses_what_is_no_recording(void **state)
     "E: 0.000001 0003 0000 0050\n"
 
 /* Axes begin where the device was, and one that rests at an end is one-sided. Of those that the
- * file does not tell of, it is said that they are guessed. */
+ * file does not mention, it is said that they are guessed. */
 static void begins_where_the_device_was(void **state)
 {
     (void)state;
@@ -262,7 +262,7 @@ static void begins_where_the_device_was(void **state)
     struct tact_device device = {0};
     const struct tact_device_setting s[] = {SETTING("recording", path), SETTING("raw", "true")};
     const char text[] = DESCRIBED DEVICE;
-    write_tape(text, strlen(text));
+    write_capture(text, strlen(text));
     for (int raw = 0; raw < 2; raw++) {
         device_config_init(&c, s, 1 + raw);
         if (tact_evdev_type.open(&c.config, &device, &c.err)) {
@@ -293,7 +293,7 @@ static void reads_what_editors_do(void **state)
     (void)state;
     char *text = malloc(1 << 20);
     snprintf(text, 1 << 20, "\xEF\xBB\xBF%s# %*s\n%s# %*s", HEAD, 70000, "long", DEVICE, 1021, "");
-    struct tact_device device = open_tape(text, NULL, 0);
+    struct tact_device device = open_capture(text, NULL, 0);
     assert_true(at(&device, 0).channel[channel(&device, "abs_x")] == 0.5);
     device.ops->close(device.self);
     free(text);
@@ -307,7 +307,7 @@ static uint64_t next_random(uint64_t *s)
     return *s * 2685821657736338717ull >> 20;
 }
 
-/* Whatever stands in the file, it is played or refused; what is played is finite. */
+/* Whatever the file contains, it is played or refused; what is played is finite. */
 static void survives_damage(void **state)
 {
     (void)state;
@@ -324,7 +324,7 @@ static void survives_damage(void **state)
             static const char bytes[] = "0123456789-ABENPIS:# .tf\n\xff";
             text[next_random(&random) % size] = bytes[next_random(&random) % (sizeof bytes - 1)];
         }
-        write_tape(text, size);
+        write_capture(text, size);
         device_config_init(&c, s, 1);
         if (tact_evdev_type.open(&c.config, &device, &c.err) == 0) {
             played++;
@@ -354,11 +354,11 @@ static int remove_file(void **state)
     return unlink(path);
 }
 
-static int begin_tape(struct tact_capture *tape, const struct device_config *c, const char *ending,
-                      struct tact_error *err)
+static int begin_capture(struct tact_capture *capture, const struct device_config *c,
+                         const char *ending, struct tact_error *err)
 {
-    memset(tape, 0, sizeof *tape);
-    return tact_capture_open(tape, &c->config, ending, "events", 4, sizeof(int), err);
+    memset(capture, 0, sizeof *capture);
+    return tact_capture_open(capture, &c->config, ending, "events", 4, sizeof(int), err);
 }
 
 /* Keys that were pressed are their owner's to read, and nothing that is there is lost. */
@@ -366,23 +366,23 @@ static void keeps_what_was_pressed_to_its_owner(void **state)
 {
     (void)state;
     const struct tact_messages silent = {NULL, NULL};
-    char folder[] = "/tmp/tact_tape_dir_XXXXXX", name[64], link[64], other[64];
+    char folder[] = "/tmp/tact_capture_dir_XXXXXX", name[64], link[64], other[64];
     struct device_config c;
     struct tact_error err = {0};
-    struct tact_capture tape, second;
+    struct tact_capture capture, second;
     struct stat st;
     assert_non_null(mkdtemp(folder));
     device_config_init(&c, NULL, 0);
     c.config.record = folder;
     snprintf(name, sizeof name, "%s/device.evemu", folder);
     mode_t mask = umask(0);
-    assert_int_equal(begin_tape(&tape, &c, "evemu", &err), 0);
+    assert_int_equal(begin_capture(&capture, &c, "evemu", &err), 0);
     umask(mask);
     assert_int_equal(stat(name, &st), 0);
     assert_int_equal(st.st_mode & 0777, 0600);
-    fputs("kept", tape.file);
-    tact_capture_close(&tape, "device", silent);
-    assert_int_equal(begin_tape(&tape, &c, "evemu", &err), -EEXIST);
+    fputs("kept", capture.file);
+    tact_capture_close(&capture, "device", silent);
+    assert_int_equal(begin_capture(&capture, &c, "evemu", &err), -EEXIST);
     assert_non_null(strstr(err.text, name));
     assert_int_equal(stat(name, &st), 0);
     assert_int_equal(st.st_size, 4);
@@ -391,16 +391,16 @@ static void keeps_what_was_pressed_to_its_owner(void **state)
     assert_int_equal(symlink(other, link), 0);
     for (int replace = 0; replace < 2; replace++) {
         c.config.replace = replace;
-        assert_int_equal(begin_tape(&tape, &c, "csv", &err), -EEXIST);
+        assert_int_equal(begin_capture(&capture, &c, "csv", &err), -EEXIST);
         assert_int_equal(access(other, F_OK), -1);
     }
     /* Replaced where that is asked for, but not under the one who writes it. */
-    assert_int_equal(begin_tape(&tape, &c, "evemu", &err), 0);
+    assert_int_equal(begin_capture(&capture, &c, "evemu", &err), 0);
     assert_int_equal(stat(name, &st), 0);
     assert_int_equal(st.st_size, 0);
-    assert_int_equal(begin_tape(&second, &c, "evemu", &err), -EBUSY);
+    assert_int_equal(begin_capture(&second, &c, "evemu", &err), -EBUSY);
     assert_non_null(strstr(err.text, name));
-    tact_capture_close(&tape, "device", silent);
+    tact_capture_close(&capture, "device", silent);
     unlink(link);
     unlink(name);
     rmdir(folder);
@@ -422,32 +422,32 @@ static void keep_message(void *user, enum tact_message_level level, const char *
 static void reports_what_is_lost(void **state)
 {
     (void)state;
-    char folder[] = "/tmp/tact_tape_dir_XXXXXX", text[256] = "", name[64], line[32] = "";
+    char folder[] = "/tmp/tact_capture_dir_XXXXXX", text[256] = "", name[64], line[32] = "";
     struct tact_messages messages = {keep_message, text};
     struct device_config c;
     struct tact_error err = {0};
-    struct tact_capture tape;
+    struct tact_capture capture;
     int lost = 0;
     assert_non_null(mkdtemp(folder));
     device_config_init(&c, NULL, 0);
     c.config.record = folder;
-    assert_int_equal(begin_tape(&tape, &c, "evemu", &err), 0);
+    assert_int_equal(begin_capture(&capture, &c, "evemu", &err), 0);
     for (int i = 0; i < 10; i++) {
-        int *kept = tact_capture_reserve(&tape);
+        int *kept = tact_capture_reserve(&capture);
         lost += !kept;
         if (kept) {
             *kept = i;
-            tact_ring_commit(tape.ring);
+            tact_ring_commit(capture.ring);
         }
     }
     assert_true(lost > 0);
-    tact_capture_drain(&tape, write_number, NULL, "device", messages);
+    tact_capture_drain(&capture, write_number, NULL, "device", messages);
     snprintf(line, sizeof line, "%d events", lost);
     assert_non_null(strstr(text, line));
     text[0] = 0;
-    tact_capture_drain(&tape, write_number, NULL, "device", messages);
+    tact_capture_drain(&capture, write_number, NULL, "device", messages);
     assert_string_equal(text, "");
-    tact_capture_close(&tape, "device", messages);
+    tact_capture_close(&capture, "device", messages);
     snprintf(name, sizeof name, "%s/device.evemu", folder);
     FILE *file = fopen(name, "r");
     assert_non_null(file);

@@ -217,7 +217,7 @@ static void refuses_what_is_no_recording(void **state)
     assert_non_null(strstr(config.err.text, "angle was recorded in [-8, 8]"));
     assert_int_equal(start(alien, 2, 1e-3, &device), -22);
     assert_non_null(strstr(config.err.text, "made for another, the board is a board"));
-    device = open_card(wide, 1, 1e-3); /* whoever wrote it was killed in a row */
+    device = open_card(wide, 1, 1e-3); /* the process that wrote it was killed within a row */
     device.ops->close(device.self);
 }
 
@@ -227,7 +227,7 @@ static uint32_t next_random(uint32_t *seed)
     return *seed >> 8;
 }
 
-/* Whatever stands in the file, it is played or refused; what is played is finite. */
+/* Whatever the file contains, it is played or refused; what is played is finite. */
 static void survives_damage(void **state)
 {
     static char text[8192];

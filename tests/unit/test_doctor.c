@@ -79,7 +79,7 @@ static void test_adding_checks(void **state)
     assert_int_equal(tact_doctor_worst(&report), TACT_DOCTOR_FAIL);
 }
 
-/* Whatever this machine has: what would be told where the node is closed. */
+/* Whatever this machine has: what would be reported where the node is closed. */
 static void test_nothing_is_opened_to_all(void **state)
 {
     (void)state;

@@ -189,7 +189,7 @@ static void catches_up_after_lost_events(void **state)
     send_one(EV_ABS, ABS_X, 0);
     assert_true(value(&device, "abs_x") == 0.0);
     send_one(EV_ABS, ABS_RZ, 0);
-    nanosleep(&(struct timespec){.tv_nsec = 500000000}, NULL); /* the watcher tells it */
+    nanosleep(&(struct timespec){.tv_nsec = 500000000}, NULL); /* the watcher reports it */
     device.ops->close(device.self);
     assert_non_null(strstr(c.messages, "lost events 1 times"));
 }
@@ -294,7 +294,7 @@ static void puck_falls_to_rest(void **state)
     }
 }
 
-/* Translation and rotation are told in turn; each falls to rest by itself. */
+/* Translation and rotation are reported in turn; each falls to rest by itself. */
 static void puck_axes_fall_apart(void **state)
 {
     const struct tact_device_setting s[] = {SETTING("match", "SpaceNavigator"),
@@ -320,7 +320,7 @@ static void puck_axes_fall_apart(void **state)
     device.ops->close(device.self);
 }
 
-static void puck_counts_when_told_so(void **state)
+static void puck_counts_if_set(void **state)
 {
     const struct tact_device_setting s[] = {SETTING("path", mock_pad_node(pad)),
                                             SETTING("relative", "increment")};
@@ -365,7 +365,7 @@ int main(void)
     const struct CMUnitTest puck_tests[] = {
         cmocka_unit_test(puck_falls_to_rest),
         cmocka_unit_test(puck_axes_fall_apart),
-        cmocka_unit_test(puck_counts_when_told_so),
+        cmocka_unit_test(puck_counts_if_set),
     };
     plug_in("Xbox 360 wired USB controller");
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -57,7 +57,7 @@ static void near(double value, double expected, double tolerance)
     }
 }
 
-/* Axes are relative by type but tell displacements. */
+/* Axes are relative by type but report displacements. */
 static void six_axis_puck(void **state)
 {
     struct libevdev *dev = new_device("3Dconnexion SpaceNavigator");

@@ -1,5 +1,5 @@
 /* The guard, without a board or a wheel: how long it bears silence, which program it is, and that
- * it is told apart from whoever has its number later. */
+ * it is distinguished from the process that has its number later. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -34,7 +34,7 @@ enum { TIMEOUT_MS = 40, AT_MOST = 5 /* timeouts, on a machine that is busy */, T
 static const int64_t ms = 1000000;
 static const struct tact_force_plan no_plan;
 
-/* A board that counts what lets go of it. comedi's library is not asked. */
+/* A board that counts the calls that release it. comedi's library is not asked. */
 static struct {
     atomic_int lists, safe;
 } board;
@@ -215,7 +215,7 @@ static void a_guard_that_was_waited_for_is_known(void **state)
     assert_int_equal(waitpid(-1, NULL, 0), tact_guard_pid(guard));
     tact_guard_poll(guard);
     assert_int_equal(tact_guard_state(guard, tact_clock_now()), TACT_GUARD_ENDED);
-    /* Whoever has the number now is left alone. */
+    /* The process that has the number now is left alone. */
     pid_t other = fork();
     if (other == 0) {
         pause();
@@ -229,7 +229,7 @@ static void a_guard_that_was_waited_for_is_known(void **state)
     waitpid(other, NULL, 0);
 }
 
-/* The guard of a controller that has ended ends too, whoever its parent is then. */
+/* The guard of a controller that has ended ends too, whatever its parent is then. */
 static void a_guard_outlives_nobody(void **state)
 {
     (void)state;

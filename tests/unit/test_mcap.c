@@ -90,7 +90,7 @@ static uint64_t compare_ticks(struct tact_log *log)
     return equal;
 }
 
-/* All that can be read is what was recorded; tells whether all of it can. */
+/* All that can be read is what was recorded; returns whether all of it can. */
 static bool check_readable(struct tact_log *log)
 {
     const struct tact_log_state *state = tact_log_state(log);
@@ -414,7 +414,7 @@ static void what_is_no_log_is_refused(void **state)
     assert_int_equal(tact_log_open(path, &log, &err), -EINVAL);
     assert_non_null(strstr(err.text, "MCAP"));
 
-    /* A sound MCAP file of somebody else. */
+    /* A sound MCAP file of another program. */
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
     assert_int_equal(tact_mcap_writer_open(fd, "ros2", "other", 1, &writer), 0);
     int schema = tact_mcap_writer_schema(writer, "std_msgs/msg/String", "string data\n", 12);

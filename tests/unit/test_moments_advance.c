@@ -106,7 +106,7 @@ static void block(void **unused)
     tact_shape_release(&b);
 }
 
-/** What the shape of an overlap tells about how its volume grows, against closed forms. */
+/** The exponent of volume growth that the shape of an overlap implies, against closed forms. */
 static void exponent(void **unused)
 {
     (void)unused;

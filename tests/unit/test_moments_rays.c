@@ -106,7 +106,7 @@ static void common_faces(void **unused)
     tact_shape_release(&a);
 }
 
-/** A box with a triangle missing or turned round is still measured, and it is told. */
+/** A box with a triangle missing or turned round is still measured, and it is reported. */
 static void dirty(void **unused)
 {
     (void)unused;

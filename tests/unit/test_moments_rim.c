@@ -1,6 +1,6 @@
 /* Moments from the rim of an overlap against signed prism pairs, which take no decision about
  * inside and outside: bodies with holes, cavities and several components in every depth. The
- * gradient is the derivative of the volume by finite differences. What the rim cannot tell is
+ * gradient is the derivative of the volume by finite differences. What the rim cannot determine is
  * refused and measured by prisms. */
 #include <errno.h>
 #include <setjmp.h>

@@ -344,7 +344,7 @@ static void faces_in_common(void **unused)
     faces_in_common_are_shared(TACT_OPENCL_SINGLE, 1e-2);
 }
 
-static void inactive_pairs_are_left_alone_and_full_buffers_told(void **unused)
+static void inactive_pairs_are_skipped_and_full_buffers_reported(void **unused)
 {
     (void)unused;
     struct tact_opencl_options options = tact_opencl_options_default();
@@ -527,7 +527,7 @@ int main(void)
         cmocka_unit_test(faces_in_common),
         cmocka_unit_test(degenerate_placements_are_exact),
         cmocka_unit_test(same_frame_gives_the_same_bits),
-        cmocka_unit_test(inactive_pairs_are_left_alone_and_full_buffers_told),
+        cmocka_unit_test(inactive_pairs_are_skipped_and_full_buffers_reported),
         cmocka_unit_test(wrong_kernels_are_found),
         cmocka_unit_test(bad_options_are_refused),
     };

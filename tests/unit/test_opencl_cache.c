@@ -31,7 +31,7 @@ struct answer {
 };
 
 /* What a process finds that is started with these variables ("NAME=VALUE" ..., NULL) and no others
- * that tell of folders. */
+ * that mention folders. */
 static struct answer ask(const char *const *variables)
 {
     int ends[2];

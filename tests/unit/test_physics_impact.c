@@ -169,7 +169,7 @@ static void follows_hunt_and_crossley(void **state)
     }
 }
 
-/* A stack and a ball that lie still go on lying still, however they rebound; dropped, they come to
+/* A stack and a ball that lie still remain at rest, however they rebound; dropped, they come to
  * rest. */
 static void rests(void **state)
 {
@@ -268,7 +268,7 @@ static void sunk_boxes_do_not_hop(void **state)
     assert_true(fastest < 1e-5);
 }
 
-/* Boxes that collide in free fall, or where there is none, go on together. */
+/* Boxes that collide in free fall, or where there is none, continue together. */
 static void collided_boxes_stay_together(void **state)
 {
     (void)state;

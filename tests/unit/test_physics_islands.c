@@ -65,7 +65,7 @@ static void open_world(struct world_scene *s, int heap, int iterations)
     scene_start(s);
 }
 
-/* A stack beside a heap that runs out of sweeps, and by itself: the same to the last bit. */
+/* A stack beside a heap that runs out of sweeps, and by itself: the same bit for bit. */
 static void the_rest_is_not_felt(void **state)
 {
     (void)state;

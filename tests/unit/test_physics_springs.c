@@ -116,8 +116,8 @@ static void turns(void **state)
     }
 }
 
-/* A flat plate swings along the ground as 1 / sqrt(m t), by the implicit rule: its phase goes on by
- * atan(w h) a tick, its amplitude goes down by 1 / sqrt(1 + (w h)^2). */
+/* A flat plate swings along the ground as 1 / sqrt(m t), by the implicit rule: its phase continues
+ * by atan(w h) a tick, its amplitude goes down by 1 / sqrt(1 + (w h)^2). */
 static void swings(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /*
  * The tick never allocates, locks, or makes a system call but the clock's: 10,000 ticks of the
- * pinch in real time, recorded, with moments from beside the loop, under interposed malloc, calloc,
+ * pinch in real time, recorded, with moments from another thread, under interposed malloc, calloc,
  * realloc, free and pthread_mutex_lock, and under a system-call filter on the loop's thread that
  * kills the process. A device of the test's own, read first in every tick, puts all this on its
  * thread.

@@ -227,13 +227,13 @@ static void test_two_threads(void **state)
         }
         assert_true(v->after.policy == SCHED_OTHER && CPU_EQUAL(&v->after.affinity, &all));
     }
-    /* On processors of their own where there are two, else told that they share one. */
+    /* On processors of their own where there are two, else a report that they share one. */
     CPU_AND(&shared, &pair[0].visit.inside.affinity, &pair[1].visit.inside.affinity);
-    const int told = find(&pair[0].visit.report, "affinity")->why[0] != '\0' ||
-                     find(&pair[1].visit.report, "affinity")->why[0] != '\0';
+    const int reported = find(&pair[0].visit.report, "affinity")->why[0] != '\0' ||
+                         find(&pair[1].visit.report, "affinity")->why[0] != '\0';
     if (find(&pair[0].visit.report, "affinity")->granted) {
         assert_int_equal(CPU_COUNT(&shared), CPU_COUNT(&all) > 1 ? 0 : 1);
-        assert_int_equal(told, CPU_COUNT(&all) == 1);
+        assert_int_equal(reported, CPU_COUNT(&all) == 1);
     }
     /* The first that leaves takes nothing from the other; the last puts all back. */
     if (pair[0].visit.inside.locked > 0) { /* not under a sanitizer */

@@ -1,4 +1,4 @@
-/* The recorder and the log reader together: what is recorded is read, to the last bit. */
+/* The recorder and the log reader together: what is recorded is read, bit for bit. */
 #include <errno.h>
 #include <dirent.h>
 #include <fcntl.h>
@@ -183,7 +183,7 @@ static void an_empty_session_is_a_log(void **state)
     assert_int_equal(tact_recorder_close(NULL, NULL), 0);
 }
 
-/* Ticks that find the ring full are counted, told, and show as missing in the log. */
+/* Ticks that find the ring full are counted, reported, and show as missing in the log. */
 static void overruns_are_counted(void **state)
 {
     (void)state;
@@ -438,7 +438,7 @@ static void wrong_use_is_refused(void **state)
     tact_layout_free(&layout);
 }
 
-/* A full disk: told once, the loop goes on, and what fitted can be read. */
+/* A full disk: reported once, the loop continues, and what fitted can be read. */
 static void a_full_disk_ends_the_recording_only(void **state)
 {
     (void)state;

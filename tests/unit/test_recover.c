@@ -174,7 +174,7 @@ static void without_rings_the_file_is_finished(void **state)
     assert_string_equal(tact_log_fact(log, "recovered_ticks"), "0");
     tact_log_close(log);
 
-    /* No tmpfs, and no folder: recording goes on without, and says so. */
+    /* No tmpfs, and no folder: recording continues without, and says so. */
     const char *const elsewhere[] = {TACT_BINARY_DIR, "/nonexistent"};
     for (int i = 0; i < 2; i++) {
         struct heard heard = {0};
@@ -221,7 +221,7 @@ static void a_log_in_use_is_left_alone(void **state)
     unlink(path);
 }
 
-static void a_deleted_log_is_told(void **state)
+static void a_deleted_log_is_reported(void **state)
 {
     (void)state;
     const char *path = session_path("deleted");
@@ -249,7 +249,7 @@ int main(void)
         cmocka_unit_test(damaged_rings_are_refused_or_stated),
         cmocka_unit_test(without_rings_the_file_is_finished),
         cmocka_unit_test(a_log_in_use_is_left_alone),
-        cmocka_unit_test(a_deleted_log_is_told),
+        cmocka_unit_test(a_deleted_log_is_reported),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

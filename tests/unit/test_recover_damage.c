@@ -61,7 +61,7 @@ static struct place find_place(const char *path, uint64_t at)
     return place;
 }
 
-/* Every tick that was committed is there to the last bit, or is among those that the log names.
+/* Every tick that was committed is there bit for bit, or is among those that the log names.
  * The number of those that are not there. */
 static uint64_t check_stated(const char *path, uint64_t committed)
 {
@@ -91,7 +91,7 @@ static uint64_t check_stated(const char *path, uint64_t committed)
     return lost;
 }
 
-/* A log that was recovered is left as it is, and tells what it lacks. */
+/* A log that was recovered is left as it is, and reports what it lacks. */
 static void check_again(const char *path, const struct tact_recover_report *first)
 {
     struct tact_recover_report report;
@@ -179,7 +179,7 @@ static void damage_without_rings_is_stated(void **state)
     struct bytes log = read_file(path);
     assert_int_equal(tact_log_recover(path, folder, &report, NULL), 0);
     uint64_t ticks = report.ticks;
-    /* Behind the last chunk nothing tells how many ticks were in it. */
+    /* Behind the last chunk nothing reports how many ticks were in it. */
     for (int run = 0; run < TIMES / 5; run++) {
         uint64_t at = session_random(&seed) % (run % 10 == 0 ? 8 : log.size / 2);
         write_file(path, log.data, log.size);

@@ -160,7 +160,7 @@ static void test_nonfinite_is_a_latched_fault(void **state)
         assert_int_equal(trip->cause, TACT_TRIP_NONFINITE);
         assert_int_equal(trip->channel, 1);
         assert_int_equal(trip->tick, 100);
-        /* A reset alone does not arm: the deadman has to be let go and held again. */
+        /* A reset alone does not arm: the deadman has to be released and held again. */
         tact_safety_reset(&s);
         assert_int_equal(tact_safety_step(&s, v, 1, 110, sent), TACT_SAFETY_DISARMED);
         assert_int_equal(tact_safety_step(&s, v, 0, 111, sent), TACT_SAFETY_DISARMED);
@@ -289,7 +289,7 @@ static void test_properties_of_any_input(void **state)
     assert_true(faults > 200);
 }
 
-/* A chain loaded in the middle goes on to the same bits as the one that was saved. */
+/* A chain loaded in the middle continues to the same bits as the one that was saved. */
 static void test_save_and_load(void **state)
 {
     (void)state;

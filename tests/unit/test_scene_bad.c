@@ -140,7 +140,7 @@ static void test_hostile(void **state)
     free(text);
 }
 
-/* A quoted name goes on in the next line, where YAML folds it, or has escapes. */
+/* A quoted name continues in the next line, where YAML folds it, or has escapes. */
 static void test_messages_are_one_line(void **state)
 {
     (void)state;

@@ -68,12 +68,12 @@ static int doubts(int line, const char *instead)
     return count;
 }
 
-static void slips_of_units_are_told(void **state)
+static void slips_of_units_are_reported(void **state)
 {
     (void)state;
     static const struct {
         int line; /* from 1 */
-        const char *instead, *told;
+        const char *instead, *reported;
     } cases[] = {
         {2, "gravity: [0, 0, 9.81]", "doubt.yaml:2:10: gravity: points up"},
         {2, "gravity: [0, 0, -9810]", "2:10: gravity: 9810 m/s^2"},
@@ -104,16 +104,16 @@ static void slips_of_units_are_told(void **state)
          "19:41: inputs[0].lower: 90 rad is more than five turns"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         int count = doubts(cases[i].line - 1, cases[i].instead);
-        if (count != 1 || !strstr(heard.last, cases[i].told)) {
+        if (count != 1 || !strstr(heard.last, cases[i].reported)) {
             fail_msg("%d warnings, the last \"%s\"; expected \"%s\"", count, heard.last,
-                     cases[i].told);
+                     cases[i].reported);
         }
     }
 }
 
 /* A mesh of 50 mm whose file is in millimetres: its size, and with a mass in kilograms its density.
  */
-static void a_mesh_in_millimetres_is_told(void **state)
+static void a_mesh_in_millimetres_is_reported(void **state)
 {
     (void)state;
     char path[] = TACT_BINARY_DIR "/doubt_cube.obj", line[1024];
@@ -138,7 +138,7 @@ static void a_mesh_in_millimetres_is_told(void **state)
     remove(path);
 }
 
-static void what_is_meant_is_not_told(void **state)
+static void what_is_meant_is_not_reported(void **state)
 {
     (void)state;
     if (doubts(-1, NULL)) {
@@ -162,9 +162,9 @@ static void what_is_meant_is_not_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(slips_of_units_are_told),
-        cmocka_unit_test(a_mesh_in_millimetres_is_told),
-        cmocka_unit_test(what_is_meant_is_not_told),
+        cmocka_unit_test(slips_of_units_are_reported),
+        cmocka_unit_test(a_mesh_in_millimetres_is_reported),
+        cmocka_unit_test(what_is_meant_is_not_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

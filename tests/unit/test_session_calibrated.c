@@ -57,11 +57,11 @@ static int board_open(const struct tact_device_config *config, struct tact_devic
     return 0;
 }
 
-/* Makes the session; *err tells why not. device, input: further keys of the two. */
+/* Makes the session; *err states why not. device, input: further keys of the two. */
 static int make(const char *device, const char *input, int outputs, struct tact_error *err)
 {
     static const struct tact_device_type type = {TACT_ABI(struct tact_device_type), "board",
-                                                 "as told", board_open, NULL};
+                                                 "as stated", board_open, NULL};
     static const struct tact_device_type *const types[] = {&type};
     struct tact_session_options options = tact_session_options_default();
     struct tact_scene *scene = NULL;

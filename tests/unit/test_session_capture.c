@@ -98,7 +98,7 @@ static void run_pad(const char *settings, int live, const char *log)
     free(text);
 }
 
-/* All records of a log; the device's stamp is told by the tick's. */
+/* All records of a log; the device's stamp follows from the tick's. */
 static double *read_log(const char *path, struct tact_log **log, size_t *size)
 {
     assert_int_equal(tact_log_open(path, log, NULL), 0);

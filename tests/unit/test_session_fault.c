@@ -144,7 +144,7 @@ static void run(void (*how)(struct tact_world *), struct tact_session_report *re
     assert_int_equal(writes, TICKS + 1);
 }
 
-static void a_fault_is_told_by_name(void **state)
+static void a_fault_is_reported_by_name(void **state)
 {
     (void)state;
     static const struct {
@@ -204,7 +204,7 @@ static void what_is_well_is_no_fault(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_fault_is_told_by_name),
+        cmocka_unit_test(a_fault_is_reported_by_name),
         cmocka_unit_test(what_is_well_is_no_fault),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

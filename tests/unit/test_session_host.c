@@ -1,5 +1,5 @@
 /*
- * A session as a guest of somebody's program: beside another one in real time, with the program's
+ * A session as a guest of another program: beside another one in real time, with the program's
  * signals and priorities left to the program, stopped while it is made, and refused in words where
  * it is too large.
  */

@@ -33,7 +33,7 @@ static const double pi = 3.14159265358979323846;
 static struct rig {
     double q; /* [rad] */
     double v;
-    int state;         /* as the device tells it */
+    int state;         /* as the device reports it */
     int held;          /* another hand moves the link: the motor does not */
     uint64_t lost[2];  /* ticks between which the encoder is lost */
     uint64_t stale[2]; /* ... or old */
@@ -71,7 +71,7 @@ static void rig_write(void *self, const double *out, int64_t now)
 {
     (void)self;
     (void)now;
-    if (rig.writes++ < TICKS) { /* the last one lets go */
+    if (rig.writes++ < TICKS) { /* the last one releases the force */
         rig.torque[rig.tick] = out[0];
         rig.v += period * out[0] / inertia;
         rig.q += period * rig.v;

@@ -29,7 +29,7 @@ static const struct {
     {100, {{EV_KEY, BTN_SOUTH, 1}}, 1}, /* hold the deadman */
     {200, {{EV_ABS, ABS_RZ, 128}}, 1},  /* close */
     {400, {{EV_ABS, ABS_RZ, 255}}, 1},
-    {1900, {{EV_KEY, BTN_SOUTH, 0}, {EV_ABS, ABS_RZ, 0}}, 2}, /* let go of everything */
+    {1900, {{EV_KEY, BTN_SOUTH, 0}, {EV_ABS, ABS_RZ, 0}}, 2}, /* everything released */
     {2100, {{EV_KEY, BTN_SOUTH, 1}}, 1}, /* the trigger is open: so is the hand */
 };
 
@@ -115,11 +115,12 @@ static void pad_opens_and_closes_the_pinch(void **state)
     double gone = at(log, r, 2000, "pinch_target", 1), again = at(log, r, 2500, "pinch_target", 1);
     double high = at(log, r, 1850, "ruler_pose", 2), low = at(log, r, 2990, "ruler_pose", 2);
     double force = fabs(at(log, r, 1850, "ruler_pinch_left_distal_wrench", 1));
-    print_message("target open %.3f closed %.3f, deadman let go %.3f, then %.3f rad; ruler at %.4f "
-                  "m held with %.2f N, %.4f m released\n",
-                  open, closed, gone, again, high, force, low);
+    print_message(
+        "target open %.3f closed %.3f, deadman released %.3f, then %.3f rad; ruler at %.4f "
+        "m held with %.2f N, %.4f m released\n",
+        open, closed, gone, again, high, force, low);
     assert_true(fabs(closed - open) > 0.15);
-    assert_true(gone == closed);            /* targets stay while the deadman is let go */
+    assert_true(gone == closed);            /* targets stay while the deadman is released */
     assert_true(fabs(again - open) < 0.02); /* and follow the trigger when it is held again */
     assert_true(fabs(high - 0.05) < 0.002);
     assert_true(fabs(force / 4 - 1) < 0.1);

@@ -18,7 +18,7 @@ static struct run_options ruler(double seconds, const char *source)
     return o;
 }
 
-/* Level within 0.5 degrees, slipping under 0.1 mm in the 5 s after its weight is let go. */
+/* Level within 0.5 degrees, slipping under 0.1 mm in the 5 s after its weight is released. */
 static void hold(const char *source)
 {
     char log[64] = "/tmp/tact_pinch_XXXXXX";

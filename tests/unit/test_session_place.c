@@ -130,7 +130,7 @@ static void cheap_pairs_stay_on_the_host(void **state)
     assert_int_equal(r.report.fallbacks, 0);
 }
 
-/* A result of age 1 is that of the very poses: nothing differs, to the last bit. */
+/* A result of age 1 is that of the very poses: nothing differs, bit for bit. */
 static void without_host_time_the_source_measures(void **state)
 {
     (void)state;

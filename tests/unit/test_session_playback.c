@@ -25,7 +25,7 @@ static const struct tact_messages silent = {NULL, NULL};
 static char log_path[512];
 static struct tact_scene *here; /* what is given beside the log */
 
-/* A board that remembers what it was given, and is lost when it is told so. */
+/* A board that remembers what it was given, and is lost on request. */
 static struct {
     int channels, opened, closed, writes;
     uint64_t held_from, held_to; /* its deadman */
@@ -221,7 +221,7 @@ static void a_lost_device_gets_zero(void **state)
     for (int i = 300; i < 310; i++) {
         expect_zero(i);
     }
-    /* It comes back over a ramp, as after any letting go. */
+    /* It comes back over a ramp, as after any release. */
     assert_true(fabs(board.write[312].felt[0]) < 0.2 * fabs(board.write[299].felt[0]));
     assert_true(fabs(board.write[399].felt[0]) > fabs(board.write[312].felt[0]));
 }

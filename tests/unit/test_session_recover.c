@@ -1,5 +1,5 @@
 /* kill -9 of a running session at random moments: every tick it completed is in the recovered log,
- * and replays to the last bit. */
+ * and replays bit for bit. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>

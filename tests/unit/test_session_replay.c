@@ -1,4 +1,4 @@
-/* Sessions on real input and their logs: replayed to the last bit, damage and loss stated. */
+/* Sessions on real input and their logs: replayed bit for bit, damage and loss stated. */
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -100,7 +100,7 @@ static void ruler_on_the_host(void **state)
     unlink(log);
 }
 
-/* In real time, with moments from beside the loop and whatever lateness this machine makes. */
+/* In real time, with moments from another thread and whatever lateness this machine makes. */
 static void ruler_in_real_time(void **state)
 {
     (void)state;

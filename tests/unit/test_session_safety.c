@@ -1,6 +1,6 @@
 /*
  * What a person's fingers feel when something goes wrong: a device that is lost and comes back,
- * values that are old or not finite, a deadman let go, the end of the session.
+ * values that are old or not finite, a released deadman, the end of the session.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -21,7 +21,7 @@
 #define LIMIT 2.0   /* of every output in ruler.yaml [N m] */
 #define STEP 0.5    /* its rate, a tick */
 
-/* A haptic glove that is told what to say at each tick, and remembers what it was sent. */
+/* A haptic glove whose values a script sets at each tick, and that remembers what it was sent. */
 static struct {
     void (*say)(uint64_t tick, struct tact_device_input *in);
     double sent[TICKS + 1][4];
@@ -162,7 +162,7 @@ static void all_is_well(uint64_t tick, struct tact_device_input *in)
     (void)in;
 }
 
-static void force_is_felt_and_let_go(void **state)
+static void force_is_felt_and_released(void **state)
 {
     (void)state;
     struct tact_session_report report;
@@ -195,7 +195,7 @@ static void is_stale(uint64_t tick, struct tact_device_input *in)
     in->state = tick >= 1200 && tick < 1500 ? TACT_DEVICE_STALE : TACT_DEVICE_OK;
 }
 
-/* The switch of a device that says nothing new may have been let go long ago. */
+/* The switch of a device that says nothing new may have been released long ago. */
 static void old_values_hold_no_deadman(void **state)
 {
     (void)state;
@@ -252,7 +252,7 @@ static void nothing_is_armed_while_a_device_is_lost(void **state)
     }
     run(lets_go, &report, NULL); /* at 1200 to 1500 */
     assert_true(felt(1800) > 0.05);
-    other_lost.to = 1700; /* let go, it comes back only with the device */
+    other_lost.to = 1700; /* released, it comes back only with the device */
     run(lets_go, &report, NULL);
     for (int i = 1200; i < 1700; i++) {
         assert_true(felt(i) == 0.0);
@@ -288,7 +288,7 @@ static void pulls_out_the_deadman(uint64_t tick, struct tact_device_input *in)
     }
 }
 
-static void odd_deadman_is_let_go(void **state)
+static void odd_deadman_is_released(void **state)
 {
     (void)state;
     struct tact_session_report report;
@@ -331,13 +331,13 @@ static void blown_up_simulation_is_a_fault(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(force_is_felt_and_let_go),
+        cmocka_unit_test(force_is_felt_and_released),
         cmocka_unit_test(deadman_takes_the_force_at_once),
         cmocka_unit_test(old_values_hold_no_deadman),
         cmocka_unit_test(lost_device_gets_nothing),
         cmocka_unit_test(nothing_is_armed_while_a_device_is_lost),
         cmocka_unit_test(odd_values_move_nothing),
-        cmocka_unit_test(odd_deadman_is_let_go),
+        cmocka_unit_test(odd_deadman_is_released),
         cmocka_unit_test(blown_up_simulation_is_a_fault),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -93,7 +93,7 @@ static void wrong_kernels_are_not_used(void **state)
     assert_non_null(strstr(r.warnings, "host"));
 }
 
-/* Without a late frame the age is 1: the very poses of this tick, measured beside the loop. */
+/* Without a late frame the age is 1: the very poses of this tick, measured in another thread. */
 static void age_is_one(void **state)
 {
     (void)state;

@@ -82,7 +82,7 @@ static int odd_open(const struct tact_device_config *config, struct tact_device 
     return 0;
 }
 
-/* Makes the session; where that fails *err tells. */
+/* Makes the session; where that fails *err is set. */
 static struct tact_session *make(struct tact_scene **scene, struct tact_error *err)
 {
     static const struct tact_device_type type = {TACT_ABI(struct tact_device_type), "odd",

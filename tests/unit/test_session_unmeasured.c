@@ -41,14 +41,14 @@ static const char scene_text[] = "name: rings\n"
                                  "    shapes:\n"
                                  "      - " RING;
 
-static char told[4096];
+static char reported[4096];
 
 static void keep(void *user, enum tact_message_level level, const char *text)
 {
     (void)user;
     (void)level;
-    strncat(told, text, sizeof told - strlen(told) - 2);
-    strcat(told, "\n");
+    strncat(reported, text, sizeof reported - strlen(reported) - 2);
+    strcat(reported, "\n");
 }
 
 struct opened {
@@ -64,7 +64,7 @@ static struct opened open_rings(const char *record, int ticks)
     o.record = record;
     o.ticks = (uint64_t)ticks;
     o.messages = (struct tact_messages){keep, NULL};
-    told[0] = 0;
+    reported[0] = 0;
     open_text(scene_text, &o, &s.scene, &s.session);
     return s;
 }
@@ -127,8 +127,8 @@ static void is_reported_and_logged(void **state)
     o.session->scratch = scratch;
     assert_true(report.unmeasured >= 150 - 1);
     assert_int_equal(report.safety, TACT_SAFETY_FAULT);
-    assert_non_null(strstr(told, "base/top"));
-    assert_non_null(strstr(told, "could not be measured in 150 ticks"));
+    assert_non_null(strstr(reported, "base/top"));
+    assert_non_null(strstr(reported, "could not be measured in 150 ticks"));
     char *json = tact_session_report_json(o.session, &report);
     assert_non_null(strstr(json, "\"unmeasured\": 150"));
     assert_non_null(strstr(json, "\"unmeasured_ticks\": 150"));

@@ -167,7 +167,7 @@ static void check_view(const char *path)
     tact_log_close(log);
 }
 
-static void told_and_replayed(void **unused)
+static void reported_and_replayed(void **unused)
 {
     const struct tact_messages silent = {NULL, NULL};
     struct tact_replay_report report;
@@ -189,6 +189,6 @@ static void told_and_replayed(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(told_and_replayed)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(reported_and_replayed)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -259,7 +259,7 @@ struct outcome {
     double frame_p50_us, frame_p99_us, found_p50_us, cpu_share, submit_p99_us;
 };
 
-static uint64_t last_tick; /* goes on from loop to loop, as a source expects */
+static uint64_t last_tick; /* continues from loop to loop, as a source expects */
 
 /* A loop at 1 kHz like the real one: on the grid, results of the last tick picked up, poses handed
  * over at the end of the tick. */

@@ -179,7 +179,7 @@ static void split_by_time(void **state)
     assert_int_equal(session_compare(log, from), to - from + 1);
     tact_log_close(log);
 
-    /* One that is missing is told, and so is one that belongs to another session. */
+    /* One that is missing is reported, and so is one that belongs to another session. */
     assert_int_equal(unlink(path), 0);
     for (int foreign = 0; foreign < 2; foreign++) {
         if (foreign)
@@ -200,7 +200,7 @@ static void split_by_time(void **state)
     }
 }
 
-/* A file that cannot be made: the session goes on in the one it has. */
+/* A file that cannot be made: the session continues in the one it has. */
 static void without_a_next_file(void **state)
 {
     (void)state;

@@ -157,7 +157,7 @@ static void follows_a_hand(void **state)
 }
 
 /* The reading is one of 2^bits values, the nearest, and saturates; so with a step. */
-static void tells_in_steps(void **state)
+static void reports_in_steps(void **state)
 {
     (void)state;
     const double ranges[] = {-1.0, 1.0};
@@ -190,7 +190,7 @@ static void tells_in_steps(void **state)
     device.ops->close(device.self);
 }
 
-/* What is read is what another twin told exactly so many ticks ago, to the bit. */
+/* What is read is what another twin reported exactly so many ticks ago, bit for bit. */
 static void reads_late(void **state)
 {
     (void)state;
@@ -198,11 +198,11 @@ static void reads_late(void **state)
                                             SETTING("stiffness", "20"), SETTING("start", "0.4"),
                                             SETTING("step", "1e-4"),    SETTING("delay", "0.007")};
     struct tact_device now = open_twin(s, 5), late = open_twin(s, 6);
-    double told[1000];
+    double reported[1000];
     for (uint64_t tick = 0; tick < 1000; tick++) {
-        told[tick] = at(&now, tick).channel[0];
+        reported[tick] = at(&now, tick).channel[0];
         struct tact_device_input in = at(&late, tick);
-        assert_true(in.channel[0] == told[tick < 7 ? 0 : tick - 7]);
+        assert_true(in.channel[0] == reported[tick < 7 ? 0 : tick - 7]);
         assert_int_equal(in.stamp_ns, 1000000 * ((int64_t)tick - 7));
     }
     now.ops->close(now.self);
@@ -389,7 +389,7 @@ static void renders_friction(void **state)
 }
 
 /* A free mass that is shaken, by the sum of the forces that are held over each tick; unplugged it
- * goes on as it went. */
+ * continues as it went. */
 static void renders_vibration(void **state)
 {
     (void)state;
@@ -541,7 +541,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(free_mass_falls),     cmocka_unit_test(answers_a_step),
         cmocka_unit_test(keeps_its_energy),    cmocka_unit_test(follows_a_hand),
-        cmocka_unit_test(tells_in_steps),      cmocka_unit_test(reads_late),
+        cmocka_unit_test(reports_in_steps),    cmocka_unit_test(reads_late),
         cmocka_unit_test(pushes_late),         cmocka_unit_test(motor_saturates),
         cmocka_unit_test(stops_at_its_ends),   cmocka_unit_test(is_unplugged),
         cmocka_unit_test(moves_on_over_a_gap), cmocka_unit_test(renders_spring_and_damper),

@@ -177,7 +177,7 @@ static void converters_add_their_steps(void **unused)
     assert_true(closest > 0.3);
 }
 
-/* Forces at points, told in two frames. */
+/* Forces at points, reported in two frames. */
 static void another_frame(void **unused)
 {
     (void)unused;
@@ -219,7 +219,7 @@ static void another_frame(void **unused)
     }
 }
 
-static void units_are_told_apart(void **unused)
+static void units_are_distinguished(void **unused)
 {
     (void)unused;
     double si = 0.0;
@@ -544,7 +544,7 @@ int main(void)
         cmocka_unit_test(wrenches_come_back),
         cmocka_unit_test(converters_add_their_steps),
         cmocka_unit_test(another_frame),
-        cmocka_unit_test(units_are_told_apart),
+        cmocka_unit_test(units_are_distinguished),
         cmocka_unit_test(files_of_ati),
         cmocka_unit_test(files_that_are_none),
         cmocka_unit_test(files_that_are_ambiguous),

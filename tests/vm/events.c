@@ -1,6 +1,6 @@
 /* Raw events of input devices, kept beside a session and played into it again without the devices:
- * every bit that they told, with two that are unplugged while they send, and a loop that comes too
- * late for the kernel's buffer. */
+ * every bit that they reported, with two that are unplugged while they send, and a loop that comes
+ * too late for the kernel's buffer. */
 #include "events.h"
 
 #include <linux/input.h>
@@ -30,7 +30,7 @@ enum { PAUSE_NS = 400000 }; /* between reports: 2500 a second of each of the two
 
 static atomic_int ticks; /* of the session, so far; negative: it has ended */
 static int live;
-static atomic_int losses; /* told */
+static atomic_int losses; /* reported */
 
 /* The loop comes late once. */
 static void late_read(void *self, uint64_t tick, double t, int64_t now,
@@ -78,7 +78,7 @@ static void report(int pad, int puck, int n)
         pad_send(pad, EV_KEY, BTN_SOUTH, n / 20 % 2);
         pad_sync(pad);
     }
-    if (puck >= 0 && n / 200 % 2) { /* else it was let go */
+    if (puck >= 0 && n / 200 % 2) { /* else it was released */
         pad_send(puck, EV_REL, n % 6, n * 5 % 349 + 1);
         pad_send(puck, EV_KEY, BTN_1, n / 30 % 2);
         pad_sync(puck);
@@ -113,7 +113,7 @@ static void *hands(void *unused)
     return unused;
 }
 
-static void tell(void *unused, enum tact_message_level level, const char *text)
+static void keep_message(void *unused, enum tact_message_level level, const char *text)
 {
     (void)unused, (void)level;
     atomic_fetch_add(&losses, strstr(text, "the kernel lost events") != NULL);
@@ -131,7 +131,7 @@ static void run_hand(const char *pad, const char *puck, const char *log)
     options.types = types;
     options.type_count = 2;
     options.ticks = TICKS;
-    options.messages = (struct tact_messages){tell, NULL};
+    options.messages = (struct tact_messages){keep_message, NULL};
     options.record = log;
     options.replace = 1;
     options.record_devices = live ? FOLDER : NULL;

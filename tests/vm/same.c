@@ -53,14 +53,14 @@ int same_device(const char *live, const char *again, const char *field, uint64_t
         do { /* a loop that was late has left ticks out */
             assert_int_equal(tact_log_next(b.log, b.record), 1);
         } while (b.record->tick < a.record->tick);
-        const double *told = values(&a, stamped), *played = values(&b, stamped);
+        const double *reported = values(&a, stamped), *played = values(&b, stamped);
         for (uint32_t i = 0; i < a.size; i++) {
-            if (memcmp(&told[i], &played[i], sizeof *told) != 0) {
-                fail_msg("%s in tick %llu: %.17g was told, %.17g is played (value %u)", field,
-                         (unsigned long long)a.record->tick, told[i], played[i], i);
+            if (memcmp(&reported[i], &played[i], sizeof *reported) != 0) {
+                fail_msg("%s in tick %llu: %.17g was reported, %.17g is played (value %u)", field,
+                         (unsigned long long)a.record->tick, reported[i], played[i], i);
             }
         }
-        states[(int)told[0]]++;
+        states[(int)reported[0]]++;
         ticks++;
     }
     close_side(&a);

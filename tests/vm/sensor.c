@@ -117,7 +117,7 @@ static const char scene_text[] =
     "inputs:\n"
     "  - {from: board.wrist_fz, to: robot.tip, scale: 0.01}\n";
 
-static void record(struct device_config *told)
+static void record(struct device_config *reported)
 {
     static const struct tact_device_type type = {TACT_ABI(struct tact_device_type), "plant",
                                                  "puts voltages", plant_open, NULL};
@@ -129,7 +129,7 @@ static void record(struct device_config *told)
     options.ticks = TICKS;
     options.record = LOG;
     options.replace = 1;
-    options.messages = told->config.messages;
+    options.messages = reported->config.messages;
     run_text(scene_text, &options, &report);
 }
 
@@ -185,17 +185,17 @@ void a_wrench_through_a_session(void **state)
 {
     const struct tact_messages silent = {NULL, NULL};
     struct tact_replay_report report;
-    static struct device_config told;
+    static struct device_config reported;
     (void)state;
-    device_config_init(&told, NULL, 0);
+    device_config_init(&reported, NULL, 0);
     plant = comedi_open(NODE);
     assert_non_null(plant);
-    record(&told);
+    record(&reported);
     comedi_close(plant);
     check_log();
     assert_non_null(
-        strstr(told.messages, "input g3 is saturated, a gauge of wrist, which is held"));
-    assert_non_null(strstr(told.messages, "fz of wrist is over its limit of 40 N"));
+        strstr(reported.messages, "input g3 is saturated, a gauge of wrist, which is held"));
+    assert_non_null(strstr(reported.messages, "fz of wrist is over its limit of 40 N"));
     assert_int_equal(tact_replay_run(LOG, silent, &report, NULL), 0);
     assert_int_equal(report.ticks, TICKS);
     assert_int_equal(report.differing, 0);

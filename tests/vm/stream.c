@@ -37,7 +37,7 @@ static int start(const char *rate, struct tact_device *out)
     return tact_comedi_type.open(&config.config, out, &config.err);
 }
 
-/* The two waves change sign together; between two channels of a scan the saw goes on a little. */
+/* The two waves change sign together; between two channels of a scan the saw continues a little. */
 static void check_scan(void)
 {
     double saw = in.channel[SAW];
@@ -60,9 +60,9 @@ void a_stream_beside_the_loop(void **state)
     assert_int_equal(start("2000", &device), 0);
     assert_string_equal(device.info.input[AGE].name, "stream_age");
     assert_string_equal(device.info.input[LOST].name, "stream_lost");
-    const char *told = strstr(config.messages, "streams 3 inputs at ");
-    assert_non_null(told);
-    double rate = strtod(told + strlen("streams 3 inputs at "), NULL);
+    const char *reported = strstr(config.messages, "streams 3 inputs at ");
+    assert_non_null(reported);
+    double rate = strtod(reported + strlen("streams 3 inputs at "), NULL);
     assert_true(fabs(rate - 2000.0) < 20.0); /* whole microseconds a channel */
     int64_t begun = tact_clock_now();
     for (uint64_t tick = 0; tick < TICKS; tick++) {

@@ -1,5 +1,6 @@
 /* Raw words of cards, kept beside a session and played into it again without the cards: every bit
- * that they told, with a gauge that saturates, a stream, switches, and a board that is unplugged.
+ * that they reported, with a gauge that saturates, a stream, switches, and a board that is
+ * unplugged.
  */
 #include <pthread.h>
 #include <setjmp.h>

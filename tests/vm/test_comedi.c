@@ -159,7 +159,7 @@ static void drive(int wire, lsampl_t raw, int n, const double *out)
     steps(n, out);
 }
 
-static void faults_let_go(void **unused)
+static void faults_zero_outputs(void **unused)
 {
     (void)unused;
     const double limits[] = {-5, 5};
@@ -209,7 +209,7 @@ static void faults_let_go(void **unused)
 }
 
 /* A command of another process occupies the inputs: they are old, and nothing is pushed. */
-static void busy_inputs_let_go(void **unused)
+static void busy_inputs_zero_outputs(void **unused)
 {
     (void)unused;
     const struct tact_device_setting settings[] = {
@@ -305,7 +305,7 @@ static void digital_outputs(void **unused)
     assert_int_equal(start(settings, 3), -EINVAL);
     assert_non_null(strstr(config.err.text, "given twice"));
     assert_int_equal(start(good, 3), 0);
-    lsampl_t expected[] = {2, 1, 2}; /* let go, on, let go */
+    lsampl_t expected[] = {2, 1, 2}; /* released, on, released */
     for (int i = 0; i < 3; i++) {
         unsigned int read = 0;
         if (i == 1) {
@@ -419,8 +419,8 @@ int main(void)
         cmocka_unit_test(values_go_out_and_come_in),
         cmocka_unit_test(a_tick_is_two_system_calls),
         cmocka_unit_test(outputs_are_held),
-        cmocka_unit_test(faults_let_go),
-        cmocka_unit_test(busy_inputs_let_go),
+        cmocka_unit_test(faults_zero_outputs),
+        cmocka_unit_test(busy_inputs_zero_outputs),
         cmocka_unit_test(unplugged_and_back),
         cmocka_unit_test(another_board_is_not_taken),
         cmocka_unit_test(digital_outputs),

@@ -59,7 +59,7 @@ static void wrapped_read(void *self, uint64_t tick, double t, int64_t now,
 static void wrapped_write(void *self, const double *out, int64_t now)
 {
     uint64_t tick = seen.tick;
-    if (tick + 1 > atomic_load(&seen.ticks)) { /* the last one of a session only lets go */
+    if (tick + 1 > atomic_load(&seen.ticks)) { /* the last one of a session only releases */
         memcpy(seen.out[tick], out, sizeof seen.out[tick]);
         seen.sent_ns[tick] = now;
         atomic_store(&seen.ticks, tick + 1);
@@ -135,7 +135,7 @@ static struct tact_session *session;
 static struct tact_session_report report;
 static struct tact_stop stop;
 
-static void tell(void *user, enum tact_message_level level, const char *text)
+static void keep_message(void *user, enum tact_message_level level, const char *text)
 {
     (void)user;
     if (level == TACT_MESSAGE_ERROR) {
@@ -158,7 +158,7 @@ static void open_session(uint64_t ticks)
     options.type_count = 2;
     options.ticks = ticks;
     options.stop = &stop;
-    options.messages = (struct tact_messages){tell, NULL};
+    options.messages = (struct tact_messages){keep_message, NULL};
     options.require_realtime = 1;
     open_text(scene_text, &options, &scene, &session);
 }

@@ -106,7 +106,7 @@ static void open_devices(struct tact_device *device, struct device_config *confi
     }
 }
 
-/* 1 kHz until it is told to quit, or ended from outside. */
+/* 1 kHz until it is asked to quit, or ended from outside. */
 static void control(void)
 {
     static struct device_config config[DEVICES];
@@ -230,7 +230,7 @@ static void report(const char *what, int64_t worst)
 }
 
 /* Rounds of a controller that ends for good: killed, or in a group of little memory, which it takes
- * beside the loop and in the loop's stead by turns. */
+ * in a thread of its own and in place of the loop, in turn. */
 static void end_again_and_again(const char *what, const char *group)
 {
     int64_t worst = 0;
@@ -333,7 +333,7 @@ static void hung(void **unused)
     report("a tick that spins", worst);
 }
 
-/* A guard itself killed, told to end, or stopped: zero, LOST, and said so. */
+/* A guard itself killed, asked to end, or stopped: zero, LOST, and said so. */
 static void guard_gone(void **unused)
 {
     const int signals[] = {SIGKILL, SIGTERM, SIGSTOP};

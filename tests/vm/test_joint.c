@@ -101,7 +101,7 @@ static void plant(int wire)
     _exit(0);
 }
 
-/* A device that wishes, and tells the plant when the session ticks. */
+/* A device that sends wishes, and informs the plant when the session ticks. */
 static void wish_read(void *self, uint64_t tick, double t, int64_t now,
                       struct tact_device_input *in)
 {

@@ -1,5 +1,5 @@
 /* The evdev device on the kernel's own driver, with a pad that uinput makes: values, events that
- * the kernel loses, unplugging and return; and a session on it that lets go of a board's output. */
+ * the kernel loses, unplugging and return; and a session on it that releases a board's output. */
 #include <dirent.h>
 #include <linux/input.h>
 #include <math.h>

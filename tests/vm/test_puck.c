@@ -1,5 +1,5 @@
 /* Six-axis pucks of both kinds on the kernel's own driver, made with uinput. In relative axes
- * silence means rest, in absolute ones it means held: a session on a puck and a board lets go of
+ * silence means rest, in absolute ones it means held: a session on a puck and a board releases
  * its output, or holds it. And 5,000 reports a second, more than the kernel keeps for a slow
  * reader. */
 #include <linux/input.h>
@@ -217,16 +217,16 @@ static void open_puck(void)
     atomic_store(&sent, 0);
 }
 
-/* Once it has been told what there was to tell. Returns how often it was told of lost events. */
+/* Closes the puck once all events were reported. Returns how often a loss was reported. */
 static int close_puck(void)
 {
-    int told = 0;
+    int reported = 0;
     tact_clock_sleep_until(tact_clock_now() + 200 * MS);
     device.ops->close(device.self);
     for (const char *at = config.messages; (at = strstr(at, "the kernel lost events")); at++) {
-        told++;
+        reported++;
     }
-    return told;
+    return reported;
 }
 
 static void read_puck(void)
@@ -236,7 +236,7 @@ static void read_puck(void)
 }
 
 /* How often a channel has changed up to a report. The change of a slow one can be lost while others
- * go on to change: reading on does not bring it back. */
+ * continue to change: reading on does not bring it back. */
 static int changes(int n, int channel)
 {
     return channel == SLOW_AXIS || channel == SLOW_BUTTON ? n / SLOW : n;
@@ -341,11 +341,11 @@ static void floods(void **unused)
         read_puck();
         is_final(EV_ABS);
     }
-    int told = close_puck();
+    int reported = close_puck();
     pad_unplug(puck);
-    print_message("%d reports at %d Hz, %d pauses, losses told %d times\n", atomic_load(&sent), HZ,
-                  pauses, told);
-    assert_in_range(told, 5, 100);
+    print_message("%d reports at %d Hz, %d pauses, losses reported %d times\n", atomic_load(&sent),
+                  HZ, pauses, reported);
+    assert_in_range(reported, 5, 100);
 }
 
 /* The same reports of the other kind: 50 ms after the last of them, seen or lost, the puck is at
@@ -373,9 +373,9 @@ static void floods_relative(void **unused)
         read_puck();
         is_final(EV_REL);
     }
-    int told = close_puck();
+    int reported = close_puck();
     pad_unplug(puck);
-    assert_in_range(told, 5, 100);
+    assert_in_range(reported, 5, 100);
 }
 
 int main(void)

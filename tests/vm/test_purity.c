@@ -1,7 +1,7 @@
 /* What devices do in a tick: 8 channels of a guarded board and a stick with forces, read and
- * written, and recorded, under interposed allocators and a system-call filter that kills whoever
- * does more than read a board's inputs in one list of instructions, wake its guard, and read
- * events. */
+ * written, and recorded, under interposed allocators and a system-call filter that kills the
+ * process that does more than read a board's inputs in one list of instructions, wake its guard,
+ * and read events. */
 #include <linux/filter.h>
 #include <linux/futex.h>
 #include <linux/seccomp.h>

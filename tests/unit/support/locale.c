@@ -1,4 +1,4 @@
-/* Every unit test runs in the locale of whoever runs it, as a program with a window would. */
+/* Every unit test runs in the locale of the user who runs it, as a program with a window would. */
 #include <locale.h>
 
 __attribute__((constructor)) static void take_locale(void)
