@@ -1,6 +1,6 @@
 /**
  * Contact models: how two shapes interact. A model measures a pair of shapes into patches
- * (moments/patch.h), and the solver knows contacts by their patches only.
+ * (contact/moments/patch.h), and the solver knows contacts by their patches only.
  *
  * Each model of the library has a folder beside this file and a line in models.c. A program uses a
  * model of its own by naming it in the law of two materials (struct tact_contact_law) or in the
@@ -48,8 +48,8 @@ struct tact_pair_query {
     int *counts;        /**< counts of this tick, by enum tact_solve_count, to be incremented */
     double *state; /**< state of this pair from tick to tick; 0 when the bounding spheres begin to
                       overlap [any] */
-    struct tact_pressure *pressure; /**< NULL, or where a model that computes a pressure adds the
-                                         patches of this pair */
+    struct tact_pressure *pressure; /**< map to which a model that computes a pressure adds the
+                                       patches of this pair; NULL: none is wanted */
     const double *along; /**< NULL, or a unit vector, world, along which a model of gaps measures
                               instead of its own normal, where it can [1] */
 };

@@ -1,5 +1,5 @@
-/* Shared by constraint.c, constraint_assemble.c, mechanism.c and constraint_solve.c with the
- * solver. */
+/* Joints between bodies: what constraint.c, constraint_assemble.c, constraint_solve.c and
+ * mechanism.c share with each other and with the solver. */
 #ifndef TACT_CONTACT_CONSTRAINT_INTERNAL_H
 #define TACT_CONTACT_CONSTRAINT_INTERNAL_H
 
@@ -95,7 +95,7 @@ void tact_mechanisms_destroy(struct mechanisms *m);
 /* Factors the matrix of each mechanism from J and Y of its constraints. */
 void tact_mechanisms_factor(struct tact_world *world);
 
-/* Solves A x = x for a mechanism in place. x: one number for each of its rows, `stride` apart. */
+/* Replaces x by A^-1 x for a mechanism. x: one number for each of its rows, `stride` apart. */
 void tact_mechanism_solve(const struct mechanisms *m, int mechanism, double *x, int stride);
 
 /* Computes the rows of all joints at the present poses, and factors. */

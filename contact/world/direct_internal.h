@@ -35,7 +35,7 @@ struct direct {
                       sorted */
     int *column;   /* column of each entry */
     double *entry; /* 72 numbers each: U at (row, column), then L at (column, row) */
-    double *diagonal; /* 36 numbers a row: diagonal block, after factoring its inverse */
+    double *diagonal; /* 36 numbers a row: the diagonal block; once factored, its inverse */
     double *mass;     /* 36 numbers a row: M */
     double *rhs;      /* six numbers a row: right side, then the solution */
 };

@@ -1,4 +1,4 @@
-/* Shared by hand.c and hand_dynamics.c. */
+/* The data of a hand, for hand.c, hand_dynamics.c, hand_factor.c and the solver. */
 #ifndef TACT_CONTACT_HAND_INTERNAL_H
 #define TACT_CONTACT_HAND_INTERNAL_H
 
@@ -19,7 +19,8 @@ struct link {
     double velocity[6];   /* twist at the origin of the base */
     double acceleration[6];
     double force[6]; /* wrench about the origin of the base */
-    int slot; /* index of the joint in w: TACT_NODE times its chain, plus its position in that */
+    int slot; /* index of the joint in w: TACT_NODE times its chain, plus its position in the chain
+               */
 };
 
 struct tact_hand {
@@ -35,7 +36,7 @@ struct tact_hand {
     double *velocity; /* rates without contacts, and with them once the tick is solved */
     double *rhs;
     double *scratch;
-    int chains;    /* number of chains: links without branches, at most TACT_NODE each */
+    int chains;    /* number of chains: unbranched sequences of at most TACT_NODE links */
     double *w;     /* L v in the tick that is being solved, by slot; 0 in slots without a joint */
     double **rows; /* of each joint: its row of a contact's J; scratch */
 };
@@ -59,16 +60,16 @@ void tact_hand_reduce(const struct tact_hand *hand, double *x);
 void tact_hand_expand(const struct tact_hand *hand, double *x);
 
 /* L^-T x for six columns stored side by side: rows[i] are the six numbers of joint i, or NULL where
- * they are 0. With a joint, its ancestors have rows. */
+ * they are 0. Where a joint has a row, so have its ancestors. */
 void tact_hand_reduce_rows(const struct tact_hand *hand, double *const *rows);
 
-/* Replaces rates, by slot, by w. */
+/* w: on input the joint rates, by slot; on output L times these. */
 void tact_hand_scale_rates(struct tact_hand *hand, double *w);
 
 /* Sets w to the present rates, by slot: its meaning until the matrix of the tick is factored. */
 void tact_hand_begin(struct tact_hand *hand);
 
-/* Sets the rates to those of w. */
+/* Computes the joint rates from w. */
 void tact_hand_finish(struct tact_hand *hand);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * Products with the six rows of a contact: J and Y = M^-1 J^T of one side, dof x 6, row-major.
+ * Products with the six rows of a contact: J and Y = M^-1 J^T of one node, dof x 6, row-major.
  * A row is held in three vector registers of two numbers. The order of summation is the same on
  * every processor.
  */

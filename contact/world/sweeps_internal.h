@@ -23,7 +23,7 @@ void tact_velocities_set_zero(struct tact_world *world, const struct island *isl
  * instead would lose digits. */
 void tact_velocities_rebuild(struct tact_world *world, const struct island *island);
 
-/* Applies an impulse of a contact to the velocities of its two bodies. */
+/* Applies an impulse of a contact to the velocities of its nodes. */
 static inline void tact_block_apply_impulse(const struct block *block, const double *impulse)
 {
     for (int k = 0; k < block->node_count; k++) {

@@ -177,9 +177,8 @@ TACT_API int tact_world_set_material(struct tact_world *world, int material,
  * after tact_world_find_unsupported() and before tact_world_finish(), which otherwise does it.
  * Nothing may be added afterwards. shape and err may be NULL. Not real-time safe.
  * @retval 0
- * @retval -ENOMEM, -EINVAL on a second call, or the model's error for *shape; err->text says
- * what
- *         was expected, or is empty */
+ * @retval -ENOMEM, -EINVAL on a second call, or the model's error for *shape; err->text says what
+ * was expected, or is empty */
 TACT_API int tact_world_prepare(struct tact_world *world, int *shape, struct tact_error *err);
 
 /** 1 where two shapes that may touch have a contact model that does not support them; *a and *b are
@@ -306,8 +305,8 @@ TACT_API void tact_world_carry(const struct tact_world *world, int pair,
  * safe. */
 TACT_API const int *tact_world_near(const struct tact_world *world, int *count);
 
-/** Makes a pair near for this and the next tick, wherever its shapes are. Call it before writing
- * the contact of a pair. Real-time safe. */
+/** Makes a pair near, wherever its shapes are; it stays so while its contact has state. Call it
+ * before writing the contact of a pair. Real-time safe. */
 TACT_API void tact_world_add_near(struct tact_world *world, int pair);
 
 /** Sets the moments of a pair for this tick. Call it for every pair of tact_world_near(), close or
@@ -321,8 +320,7 @@ TACT_API void tact_world_set_moments(struct tact_world *world, int pair,
  * and tact_world_set_moments() for each pair of tact_world_near(). Real-time safe.
  * @retval 0
  * @retval -errno  of tact_world_measure() for the first pair that cannot be measured; the moments
- * of
- *                 that pair and of later ones are not set, and the tick cannot be solved
+ * of that pair and of later ones are not set, and the tick cannot be solved
  */
 TACT_API int tact_world_measure_near(struct tact_world *world,
                                      struct tact_moments_scratch *scratch);
@@ -338,9 +336,9 @@ TACT_API int tact_world_measure_near(struct tact_world *world,
 TACT_API int tact_world_step(struct tact_world *world, struct tact_moments_scratch *scratch,
                              struct tact_solve_stats *stats);
 
-/** Where the pressure of each following solve goes, until the next call: contacts whose models
- * compute one, by pair. NULL, the initial value: nowhere, at no cost. It changes no result. The map
- * belongs to the caller. Real-time safe. */
+/** Sets the map that receives the pressure of each following solve, until the next call: the
+ * patches of contacts whose models compute a pressure, pair by pair. NULL, the initial value: none,
+ * at no cost. No result depends on it. The map belongs to the caller. Real-time safe. */
 TACT_API void tact_world_keep_pressure(struct tact_world *world, struct tact_pressure *map);
 
 /** Sets the function that observes each solve; NULL, the initial value: none. Real-time safe if the
@@ -353,10 +351,10 @@ TACT_API void tact_world_set_observer(struct tact_world *world, tact_solve_obser
  * Real-time safe. */
 TACT_API int tact_world_solve(struct tact_world *world, struct tact_solve_stats *stats);
 
-/** Moves bodies and hands to the end of the tick. Returns the number of pairs that fast bodies
- * overlap there by more than at its start, as their corners turned by too much for gaps that are
- * linear in the velocity: these are moved apart along the contact normal, without velocity.
- * TACT_COUNT_OVERSHOT of the tick's statistics is for it. Real-time safe. */
+/** Moves bodies and hands to the end of the tick. Gaps are linear in the velocity, so that a fast
+ * body that rotates may overlap another there by more than at the start of the tick. Such pairs are
+ * separated along the contact normal, without a separation velocity. Returns the number of these
+ * corrections, for TACT_COUNT_OVERSHOT of the tick's statistics. Real-time safe. */
 TACT_API int tact_world_integrate(struct tact_world *world);
 
 /**

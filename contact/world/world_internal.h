@@ -1,4 +1,4 @@
-/* Shared by world.c, world_step.c, solver.c and their folder. */
+/* The data of a world, shared by the files of this folder. */
 #ifndef TACT_CONTACT_WORLD_INTERNAL_H
 #define TACT_CONTACT_WORLD_INTERNAL_H
 
@@ -68,8 +68,8 @@ struct block {
     int points;             /* 1: solved as contact points */
     int uncoupled;          /* 1: no other contact acts on its bodies */
     double bias_velocity;   /* normal velocity that the stabilisation demands [m/s] */
-    double pre_velocity[3]; /* normal velocity and rotation about t1, t2 before gravity and drives
-                               of this tick [m/s, rad/s] */
+    double pre_velocity[3]; /* normal velocity and angular velocity about t1, t2 before gravity and
+                               drives of this tick [m/s, rad/s] */
     double approach_gain;   /* closing velocity that gravity and drives add in this tick [m/s] */
     double restitution_velocity[3]; /* restitution: target of the same velocities after an impact; 0
                                        0 0: none */
@@ -142,10 +142,10 @@ struct tact_world {
     struct point_store points;                 /* allocated only where a pair is solved as points */
     struct tact_pair_piece piece[TACT_PIECES]; /* pieces of the pair that is being measured */
     int counts[TACT_SOLVE_COUNTS];             /* of the present solve */
-    struct tact_pressure *pressure;            /* NULL, or where that of each solve goes */
+    struct tact_pressure *pressure;            /* receives the pressure of each solve; NULL: none */
     tact_solve_observer_fn observer;
     void *observer_user;
-    int node_count, max_nodes; /* of all; of those that a contact may move */
+    int node_count, max_nodes; /* number of nodes; largest number of nodes of one contact */
 };
 
 /* Allocates everything that a tick needs, once pairs, contacts and capacity are known. -ENOMEM. */
@@ -168,19 +168,22 @@ int tact_world_is_fast(const struct tact_world *world, int shape);
 /* Velocity of the frame of a shape at its origin, world. */
 void tact_world_twist(const struct tact_world *world, int shape, double twist[6]);
 
-/* Computes travel and search_margin of all shapes in this tick; and the margin with a reserve. */
+/* Computes travel and search_margin of all shapes in this tick. tact_motion_bounds_margin() is the
+ * search margin with a reserve, which the broad phase uses. */
 void tact_motion_bounds_update(struct tact_world *world);
 double tact_motion_bounds_margin(const struct world_shape *shape);
 
 /* 1 where the shapes of a contact pass each other by more than the thinner of them in a tick. */
 int tact_motion_outruns(const struct tact_world *world, const struct tact_contact *c);
 
-/* Measures a near pair of a model that uses no moments at the poses of now, without a change of
- * what its model keeps; along: NULL, or the normal. Returns as struct tact_contact_model has it. */
+/* Measures a near pair at the present poses, for models that use no moments; the state of the model
+ * is unchanged. along: NULL, or the normal along which it is measured. Returns as measure() of
+ * struct tact_contact_model does. */
 int tact_world_measure_end(struct tact_world *world, int slot, const double *along,
                            struct tact_patch *patch);
 
-/* Moves apart what fast bodies overlap at the end of the drift; returns how many pairs did. */
+/* Separates fast bodies from what they overlap after the drift. Returns the number of corrections;
+ * a pair may be corrected in several passes. */
 int tact_overshoot_correct(struct tact_world *world);
 
 /* The contact model of two shapes whose materials have a law. */
@@ -235,8 +238,8 @@ int tact_assemble_blocks(struct tact_world *world);
 /* Numbers the nodes of a world. */
 void tact_nodes_number(struct tact_world *world);
 
-/* Sets owners and nodes of a block. Then J, for joint rates; and once the hands are factored, Y and
- * S, with J for w. */
+/* In this order: sets the owners and nodes of a block; J, for joint rates; and, once the hands are
+ * factored, Y and S, with J for w. */
 void tact_assemble_nodes(struct tact_world *world, struct block *block);
 void tact_assemble_jacobians(struct tact_world *world, struct block *block);
 void tact_assemble_mobility(struct tact_world *world, struct block *block);
@@ -277,7 +280,7 @@ void tact_springs_update(struct tact_world *world);
 void tact_world_point_displacement(const struct tact_world *world, int shape, const double *point,
                                    double *moved);
 
-/* Normal velocity and rotation about t1, t2 of a block, at the present velocities. */
+/* Normal velocity of a block and its angular velocity about t1, t2, at the present velocities. */
 void tact_impact_velocity(const struct block *block, double u[3]);
 
 /* Sets the closing speed of the edge of a curved block's patch. */

@@ -170,7 +170,7 @@ struct tact_recorder_report {
     uint64_t discarded;         /**< ticks and events not written because writing had failed */
     uint64_t pressures;         /**< pressure maps in the file */
     uint64_t pressure_overruns; /**< pressure maps lost because their ring was full */
-    uint64_t polygons_left_out; /**< polygons without room in the maps in the file */
+    uint64_t polygons_left_out; /**< polygons beyond the capacity of the maps in the file */
     uint32_t occupancy_max;     /**< maximum number of ticks in the ring and not yet in the file */
     uint32_t ring_ticks;        /**< capacity of the ring */
     uint32_t parts;             /**< number of files */

@@ -66,7 +66,7 @@ struct tact_recorder_part {
     int fd;                         /* the writer's descriptor, for fstat() */
     uint32_t unflushed[TACT_RINGS]; /* elements in the open chunk that are still in their rings */
     uint64_t pending_records, pending_events, pending_pressures; /* in the open chunk */
-    uint64_t pending_left_out;          /* polygons without room in those pressure maps */
+    uint64_t pending_left_out;          /* polygons beyond the capacity of those pressure maps */
     int64_t chunk_stamp_ns;             /* stamp of its first record */
     int64_t first_stamp_ns;             /* stamp of the part's first record */
     bool next_opened;                   /* the next part was created, or creating it failed */

@@ -32,7 +32,7 @@ struct tact_scene_log_pair {
     uint32_t moments;   /**< 16, struct tact_moments */
     uint32_t wrench;    /**< on A, world axes, about the patch's centre [N (3), N m (3)] */
     uint32_t patch;     /**< centre [m] (3), normal that pushes A out of B (3), depth V/|g| [m],
-                             spin arm [m]: the torsion limit is mu N times it; all 0 apart */
+                             spin arm [m] (times mu N the torsion limit); all 0 without touch */
     uint32_t impulse;   /**< on A, world axes, about the patch's centre [N s (3), N m s (3)] */
     uint32_t direction; /**< last normal (3) */
     uint32_t limits;    /**< enum tact_limit bits */
@@ -84,19 +84,18 @@ struct tact_scene_log {
     int output_count;        /**< number of outputs */
     uint32_t safety;         /**< enum tact_safety_state first */
     uint32_t solver;         /**< contacts, iterations, residual, update, deadman */
-    uint32_t counts;         /**< TACT_SOLVE_COUNTS, and */
-    uint32_t methods;        /**< TACT_MOMENTS_COUNTS of this tick; both 0 in logs without counts */
+    uint32_t counts;         /**< TACT_SOLVE_COUNTS values of this tick; 0 in logs without counts */
+    uint32_t methods;        /**< TACT_MOMENTS_COUNTS values of this tick; 0 likewise */
     uint32_t timing; /**< wake latency [ns], compute time of the tick before [ns], ticks before this
                         one that the loop skipped, and that the recorder lost to a full ring */
 };
 
 /**
- * Interprets an open log; the log may be closed first. To be closed in every case. Not
- * real-time safe.
+ * Interprets an open log, which may be closed before *out is. Call tact_scene_log_close() also on
+ * failure. Not real-time safe.
  * @retval 0
  * @retval -EINVAL  no scene in it, a scene that cannot be read, or one whose records have another
- * layout in
- *         this version of tact
+ * layout in this version of tact
  * @retval -ENOMEM  *err states the reason in each case
  */
 TACT_API int tact_scene_log_open(const struct tact_log *log, struct tact_messages messages,

@@ -189,9 +189,8 @@ struct tact_session_pair_report {
  * must outlive the session. On failure *err states the reason, with the scene's file, line and key
  * where the scene is the cause. Not real-time safe.
  * @retval 0, -EINVAL, -ENODEV, -ENOMEM, -E2BIG (too many pairs for a tick's record), -EINTR
- *         (options->stop was requested meanwhile), or the negative errno of a device, the source
- * or
- *         the log
+ *         (options->stop was requested meanwhile), or the negative errno of a device, the source or
+ * the log
  */
 TACT_API int tact_session_create(const struct tact_scene *scene,
                                  const struct tact_session_options *options,

@@ -61,11 +61,12 @@ enum {
     AT_EXTRAS = 51
 };
 
+/* Optional fields of a contact: how many numbers each has; 0: it is absent. */
 struct session_extras {
-    int pieces;  /* 1: of a pair that may be split */
+    int pieces;  /* of the pieces of a pair that may be split */
     int preload; /* 1: of a pair that starts deeper than its target */
-    int springs; /* number of a pair with a tangential compliance, and of its pieces */
-    int state;   /* number of state variables of a pair's contact model */
+    int springs; /* of the springs of a pair with a tangential compliance, and of its pieces */
+    int state;   /* state variables of a pair's contact model */
 };
 
 #define SESSION_NAME 160 /* longest name of a pair, with the terminating zero */
@@ -108,9 +109,9 @@ struct session_pair {
     double cost_ns;        /* time that the host takes or would take */
     double measured_ns; /* cost_ns where it was measured since the source's last estimate, or 0 */
     double scale;       /* factor of the source's estimate that makes it agree with measurements */
-    int32_t why;        /* errno of the first of these ticks, 0: there was none */
-    uint64_t first;     /* that tick; */
-    int logged;         /* 1: its event is in the log */
+    int32_t why; /* errno of the first tick in which it could not be measured; 0: there was none */
+    uint64_t first; /* that tick */
+    int logged;     /* 1: the event of that tick is in the log */
     struct session_use {
         uint64_t host, source, unmeasured; /* numbers of ticks */
         uint32_t age_max;
@@ -260,7 +261,7 @@ struct tact_session {
     int controlled;    /* 1: targets are inputs */
     uint32_t requests; /* requests from any thread, for the next tick: SESSION_CLEAR, SESSION_ARM */
     uint32_t requests_now; /* those that take effect in this tick, and SESSION_BAD_TARGET */
-    int fault_named;       /* 1: the report names the fault of this one */
+    int fault_named;       /* 1: the present fault is named in the report */
     int fault_raised;      /* 1: this tick found a cause of a fault */
     int cause_present;     /* 1: the last tick found a cause of a fault */
     int in_fault;          /* 1: the last tick ended in a fault; read by any thread */
@@ -271,7 +272,7 @@ struct tact_session {
 /* session.c: -EINTR where the session's stop was requested during its creation. */
 int tact_session_stopped(const struct tact_session *s, struct tact_error *err);
 
-/* build.c: the world of the scene; devices and connections. */
+/* build.c: builds the world of the scene. */
 int tact_session_build_world(struct tact_session *s, struct tact_error *err);
 
 /* pairs.c: information about pairs. */
@@ -288,15 +289,16 @@ struct session_pair **tact_session_sorted_pairs(struct tact_session *s);
 /* Name of the owner of a shape: body, "hand.link", or the fixed body. */
 const char *tact_session_owner_name(const struct tact_session *s, int shape);
 
-/* Sets the place in the scene of a shape's body or hand. build.c */
+/* build.c: sets the place in the scene of a shape's body or hand. */
 void tact_session_where(const struct tact_session *s, int shape, struct tact_error *err);
 
-/* Sets s->extents. extents.c */
+/* extents.c: sets s->extents. */
 void tact_session_use_extents(struct tact_session *s);
-/* "a/b", and "a/b#2" for the second pair between the two. Real-time safe. */
+/* pairs.c: "a/b", and "a/b#2" for the second pair between the two. Real-time safe. */
 void tact_session_name_pair(struct tact_session *s, int pair, char out[SESSION_NAME]);
 /* Its number among the pairs of its name, from 1. Real-time safe. */
 int tact_session_pair_same(struct tact_session *s, int pair);
+/* io_setup.c: opens the devices, and connects their channels with joints and outputs. */
 int tact_session_open_devices(struct tact_session *s, const struct tact_device_info *replayed,
                               int replayed_count, struct tact_error *err);
 int tact_session_open_device(const struct tact_session *s, uint32_t index, struct tact_device *out,
@@ -355,10 +357,10 @@ void tact_session_report_pressure(const struct tact_session *s);
 
 /* record.c: the log, with its attachments and facts. */
 int tact_session_open_log(struct tact_session *s, struct tact_error *err);
-/* Checks that the log may be written to its path, before anything is opened. */
-/** 1 where a device's setting names a file in that folder, which may be NULL. */
+/* 1 where a device's setting names a file in that folder, which may be NULL. */
 bool tact_session_reads_from(const struct tact_scene *scene, const char *folder);
 
+/* Checks that the log may be written to its path, before anything is opened. */
 int tact_session_check_log(const struct tact_scene *scene,
                            const struct tact_session_options *options, struct tact_error *err);
 

@@ -5,8 +5,8 @@
 #include <stdint.h>
 #include "contact/pair/model.h"
 
-/* Largest number of corners of a face in a manifold: of a face with more, this many at even
- * distances along its rim. */
+/* Largest number of corners of a face in a manifold. Of a face with more corners, this many are
+ * used, evenly spaced along its rim. */
 enum { TACT_CORE_RIM = 64 };
 
 /*
@@ -34,7 +34,7 @@ struct tact_core {
     int *rim_first;      /* by face: where its corners start in `rim`; one more */
     int *rim;            /* vertices, counter-clockwise from outside */
     int *at_first;       /* by vertex: where its faces start in `at`; one more */
-    int *at;
+    int *at;             /* faces */
     int *start; /* a far vertex in each of TACT_CORE_CELLS directions; NULL: few vertices */
 };
 
@@ -46,8 +46,8 @@ static inline int tact_core_has(enum tact_shape_kind kind)
            kind == TACT_SHAPE_CYLINDER || kind == TACT_SHAPE_ELLIPSOID;
 }
 
-/* Makes the core of a shape. -ENOMEM, -ENOTSUP for a kind without one, -EINVAL for a solid without
- * its triangulation. */
+/* Creates the core of a shape. -ENOMEM, -ENOTSUP for a kind without one, -EINVAL for a box or
+ * convex solid without its triangulation. */
 int tact_core_create(const struct tact_shape *shape, struct tact_core **out);
 void tact_core_free(struct tact_core *core);
 

@@ -6,12 +6,13 @@
 
 #define BEYOND 2e-15 /* of the size: height above which a point is outside of a face */
 #define CURVED                                                                                     \
-    1e-7 /* of the size: the same where a core is curved, whose result is refined afterwards */
+    1e-7 /* of the size: the same with a curved core, whose result is refined afterwards */
 #define FLAT 1e-13 /* of the size: height below which a tetrahedron has no volume */
 #define OUTSIDE                                                                                    \
-    1e-12 /* of the size: distance of the origin from the polytope that is more than rounding */
+    1e-12 /* of the size: distance of the origin from the polytope above which the cores are       \
+             separated */
 #define ALIKE (1.0 - 1e-6) /* cosine above which the normals of two faces belong to one plane */
-#define SLIVER 1e-14       /* of the product of its sides: a face of less area has no normal */
+#define SLIVER 1e-14       /* of the product of two sides: a face of smaller area has no normal */
 
 enum { MOST_POINTS = 256, MOST_FACES = 2 * MOST_POINTS, MOST_EDGES = 128 };
 
@@ -28,7 +29,7 @@ struct polytope {
     struct face face[MOST_FACES];
     int free[MOST_FACES];
     int points, faces, frees; /* faces: highest index in use, plus one */
-    int edge[MOST_EDGES][2];  /* of the horizon: a removed face's neighbour, and its edge */
+    int edge[MOST_EDGES][2];  /* of the horizon: the face that remains, and its edge there */
     int edges;
     int leads[MOST_POINTS]; /* the new face that starts at a point */
 };
@@ -81,8 +82,8 @@ static int add_off(struct polytope *p, const double d[3], const double *from)
     return best.a >= 0;
 }
 
-/* Adds points until the simplex has volume; normal: of the difference where it has none. Returns 1
- * where it has volume. */
+/* Adds points until the simplex has volume. Returns 1 where it has; else 0, with *normal across the
+ * difference, which is flat. */
 static int complete_tetrahedron(struct polytope *p, double normal[3])
 {
     static const double axis[3][3] = {{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}, {0.0, 0.0, 1.0}};
@@ -276,8 +277,8 @@ static double weights_of(const struct polytope *p, const struct face *f, double 
     return least;
 }
 
-/* Sets *face to the face that contains the nearest point, of those in its plane except for
- * rounding. Returns 1 where it is another one. */
+/* Of the faces that lie in the plane of *face except for rounding, sets *face to the one that
+ * contains the point of the plane nearest to the origin. Returns 1 where it is another face. */
 static int find_containing(const struct polytope *p, double beyond, struct face *face)
 {
     double weight[3], most = weights_of(p, face, weight);
@@ -295,7 +296,8 @@ static int find_containing(const struct polytope *p, double beyond, struct face 
     return changed;
 }
 
-/* The point of the face nearest to the origin, as a point of each core. */
+/* Sets the points of the two cores whose difference is the point of the face nearest to the origin.
+ */
 static void find_witness(const struct polytope *p, const struct face *f, struct tact_nearest *out)
 {
     double total = 0.0, weight[3];
@@ -317,8 +319,8 @@ static void find_witness(const struct polytope *p, const struct face *f, struct 
     tact_v3_axpy(out->on_b, -f->d, f->n);
 }
 
-/* Result for cores whose difference has no volume, as of two axes that cross: they separate along
- * its normal. */
+/* Result for cores whose difference has no volume, for example two axes that cross: the normal of
+ * the difference is the direction of separation. */
 static void report_flat(const struct polytope *p, const double normal[3], struct tact_nearest *out)
 {
     double side = tact_v3_dot(normal, p->pair->shift) > 0.0 ? -1.0 : 1.0;

@@ -11,7 +11,7 @@
  * The energy depends only on the distance D of the centres: K_nn = -dN/dD = 2 pi int x (D - x) / D
  * dp. A rotation about the centre of pressure brings the centres nearer by half its square times
  * x_c (D - x_c) / D; times N this is the rolling stiffness. A half-space is a ball of infinite
- * radius: D / (D - x) is 1.
+ * radius, for which (D - x) / D is 1.
  */
 #include <errno.h>
 #include <math.h>
@@ -34,7 +34,7 @@ enum { RINGS = 8, SECTORS = 32 }; /* of the polygons of a pressure map */
  * friction at three ratios of slip to spin, by quadrature. */
 static const double paraboloid[3] = {0.4139, -0.0359, 0.3370};
 
-/* A ball and its partner: another ball, or a half-space. */
+/* A ball, and the other solid: a ball or a half-space. */
 struct balls {
     double radius[2], compliance[2]; /* compliance: 1 / slope [m/Pa]; 0 for a rigid one */
     double distance;                 /* D, of the centres [m]; of the first from the plane */
@@ -64,8 +64,8 @@ static struct ring ring_at(const struct balls *b, double p)
     return ring;
 }
 
-/* Integrals over the pressure, from 0 to its largest. rho^3 ends in a half power, so the
- * integration variable is its root. */
+/* Integrals over the pressure, from 0 to its largest. rho^3 ends as the power 3/2 of the remaining
+ * pressure, so the variable of that integral is the root of the latter. */
 static void integrate(const struct balls *b, double most, struct tact_patch *patch, double *centre,
                       double *square)
 {
@@ -87,8 +87,8 @@ static void integrate(const struct balls *b, double most, struct tact_patch *pat
     *square = fourth; /* integral of the pressure times the square of a coordinate */
 }
 
-/* The pair as balls, the first a sphere; normal: from the second to the first. 0 where the pair is
- * another. */
+/* Describes the pair as balls, the first a sphere; normal: from the second to the first. Returns 0
+ * where it is not such a pair. */
 static int as_balls(const struct tact_pair_query *q, int swapped, struct balls *b, double normal[3])
 {
     const struct tact_shape *shape[2] = {swapped ? q->b : q->a, swapped ? q->a : q->b};
@@ -141,8 +141,8 @@ static void find_circle(const struct balls *b, double p, const double origin[3],
     }
 }
 
-/* Adds the surface to the query's pressure map, if it has one: rings of plane quadrilaterals, the
- * innermost one of triangles, between circles of equal pressure at about equal steps of radius. */
+/* Adds the surface to the query's pressure map, if it has one: plane quadrilaterals between circles
+ * of equal pressure at about equal steps of radius, and triangles in the innermost circle. */
 static void report_pressure(const struct tact_pair_query *q, const struct balls *b, double most,
                             const double origin[3], const double normal[3],
                             const struct tact_patch *patch)
