@@ -60,7 +60,8 @@ static void list_nodes(struct tact_world *world, const struct island *island)
     }
 }
 
-/* Finds which of them share contacts, by their positions in the list. */
+/* Finds the neighbours of each listed node, those with which it shares a contact. Nodes are
+ * identified by their positions in the list. */
 static void find_neighbours(struct tact_world *world, const struct island *island)
 {
     struct direct *d = &world->direct;
@@ -112,7 +113,7 @@ static void eliminate_node(struct direct *d, int node, const int *list, int coun
     d->degree[node] = -1;
 }
 
-/* M of a row: 1 of a chain. */
+/* Mass matrix of a node: that of a body; the identity for a chain. */
 static void find_mass(const struct tact_world *world, int node, double *out)
 {
     if (node < world->body_count) {

@@ -1,22 +1,22 @@
 /*
- * Overlap that fast bodies make in the drift. The gaps of a solve are linear in the velocity, and
- * only those of the features that are nearest: corners that a body turns down within the tick, and
- * the curvature of a rotation by a large angle, are not part of it. What overlaps by that at the
- * end of the tick is moved apart along the contact normal, without velocity: the contacts of the
- * next tick are in touch, and stop it.
+ * Overlaps that fast bodies have after the drift. The gaps of a solve are linear in the velocity,
+ * and are those of the nearest features only. They include neither a corner that the rotation
+ * brings down within the tick, nor the curvature of a rotation by a large angle. Bodies that
+ * overlap for these reasons are separated along the contact normal, without a separation velocity.
+ * They touch at the start of the next tick, whose contacts stop them.
  */
 #include <math.h>
 #include "contact/world/world_internal.h"
 
-#define TOLERANCE 5e-13 /* [m]; features measure to less */
+#define TOLERANCE 5e-13 /* [m]; larger than the errors of the features model */
 
 #define SAME                                                                                       \
-    0.5 /* least cosine between the least translation and the normal of the tick: else it may      \
-           lead out on the far side, and the way back is along the latter */
+    0.5 /* smallest cosine between the least translation and the normal of the tick: below it the  \
+           former may lead through to the far side, so that the depth along the latter is used */
 
 enum { MOST_PASSES = 4 };
 
-/* Inverse mass of the body of a shape, where it is fast [1/kg]; else 0: it stays where it is. */
+/* Inverse mass of the body of a shape where it is fast; else 0: it is not moved [1/kg]. */
 static double mobility_of(const struct tact_world *world, int shape)
 {
     if (!tact_world_is_fast(world, shape)) {
@@ -26,7 +26,7 @@ static double mobility_of(const struct tact_world *world, int shape)
     return 1.0 / mass;
 }
 
-/* Moves the body of a shape. What that lifts it against gravity is taken from its motion. */
+/* Moves the body of a shape. Work against gravity is taken from its kinetic energy. */
 static void move_body(struct tact_world *world, int shape, double distance, const double n[3])
 {
     if (distance == 0.0) {
@@ -43,7 +43,8 @@ static void move_body(struct tact_world *world, int shape, double distance, cons
     }
 }
 
-/* Returns 1 where the shapes of a pair overlapped by more than at the start of the tick. */
+/* Separates the shapes of a pair where they overlap by more than at the start of the tick. Returns
+ * 1 where they did. */
 static int separate(struct tact_world *world, int slot)
 {
     struct tact_contact *c = &world->contacts[slot];

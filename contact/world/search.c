@@ -13,9 +13,9 @@
 /* Newton's steps without progress before they are undone: a heap of 30 balls takes 6.7 eliminations
  * a tick with 2, 5.6 with 4, 5.4 with 5. */
 #define MAX_RISES 4
-/* Contacts of an island from which its springs are anchored from the start: of free bodies, and
- * with hands. With 10 and a rigid skin, 81 ticks of a hand that closes on a ball are not solved,
- * with 6 none. */
+/* Number of contacts from which the springs of an island are anchored from the start: an island of
+ * free bodies, and one with hands. With 10 for the latter, 81 ticks of a hand with a rigid skin
+ * that closes on a ball are not solved; with 6 all are. */
 #define MANY 13
 #define MANY_WITH_HANDS 6
 #define FIRST_PAUSE                                                                                \

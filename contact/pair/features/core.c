@@ -78,7 +78,7 @@ static int make_start(struct tact_core *core)
     return 0;
 }
 
-/* A ball inside: about the mean of the vertices. */
+/* Sets the ball inside the solid, whose centre is the mean of the vertices. */
 static void set_ball(struct tact_core *core)
 {
     for (int i = 0; i < core->vertices; i++) {
@@ -120,7 +120,7 @@ static int make_hull(struct tact_core *core, const struct tact_mesh *mesh)
     return rc ? rc : set_size(core);
 }
 
-/* The core of a ball, a point, or of a capsule, a segment. */
+/* Makes the core of a ball, which is a point, or of a capsule, which is a segment. */
 static int make_axis(struct tact_core *core, double radius, double half)
 {
     core->radius = radius;

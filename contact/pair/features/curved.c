@@ -5,10 +5,10 @@
 #include "contact/elementary.h"
 
 #define PI 3.14159265358979323846
-#define FLAT 1e-12 /* sine under which a direction is along or across the axis */
-#define SHRUNK 0.5 /* of an ellipsoid's least radius of curvature: the radius kept outside */
+#define FLAT 1e-12 /* sine below which a direction is parallel or perpendicular to the axis */
+#define SHRUNK 0.5 /* radius of the core, over an ellipsoid's smallest radius of curvature */
 
-/* Steps along a side of the square or cube in whose directions the vertices are. */
+/* Steps along a side of the square or cube whose grid of directions defines the vertices. */
 static const int64_t ROUND = (int64_t)1 << 28, BALL = (int64_t)1 << 25;
 
 void tact_curved_make(struct tact_core *core, const double size[3])
@@ -31,7 +31,8 @@ void tact_curved_make(struct tact_core *core, const double size[3])
     core->thickness = 2.0 * least;
 }
 
-/* The number of a coordinate in [-1, 1] among `steps` from there to there, and back. */
+/* Index of the step nearest to a coordinate in [-1, 1], which has `steps` steps; and the coordinate
+ * of a step. */
 static int64_t step_of(double x, int64_t steps)
 {
     double at = 0.5 * (double)steps * (x + 1.0) + 0.5;
@@ -73,7 +74,7 @@ static int64_t ellipsoid_support(const double d[3])
     return (side * (BALL + 1) + u) * (BALL + 1) + v;
 }
 
-/* The point of the ellipsoid with that normal, moved in along it by the radius kept outside. */
+/* The point of the ellipsoid with that normal, moved inwards along it by the radius of the core. */
 static void ellipsoid_vertex(const struct tact_core *core, int64_t vertex, double out[3])
 {
     int64_t side = vertex / (BALL + 1) / (BALL + 1);
@@ -170,7 +171,7 @@ void tact_curved_along(const struct tact_core *core, int64_t vertex, const doubl
     }
 }
 
-/* Unit vector across the axis towards d; x where d is along it. */
+/* Unit vector of the component of d perpendicular to the axis; x where d is parallel to it. */
 static void across_axis(const double d[3], double out[2])
 {
     double size = tact_hypot(d[0], d[1]);

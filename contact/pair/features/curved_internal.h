@@ -1,42 +1,43 @@
 /*
- * Cores with a curved surface, represented as polytopes with so many vertices that they differ from
- * it by rounding only. A vertex is the point of the surface in one of 2^31 directions about a
- * cylinder's axis, or 2^52 on an ellipsoid, and its index is that of the direction. Algorithms that
- * end where a support repeats therefore apply to them too, and a state of vertices is a starting
- * point.
+ * Cores with a curved surface, represented as polytopes with so many vertices that the difference
+ * is rounding. A vertex is the point of the surface that is farthest in one of 2^31 directions
+ * about the axis of a cylinder, or 2^52 for an ellipsoid; its index is that of the direction.
+ * Algorithms that end where a support repeats therefore apply to them too, and stored vertices can
+ * start a search.
  */
 #ifndef TACT_CONTACT_CURVED_INTERNAL_H
 #define TACT_CONTACT_CURVED_INTERNAL_H
 
 #include "contact/pair/features/core_internal.h"
 
-/* Makes the core of a cylinder or an ellipsoid of these lengths, as a shape has them. */
+/* Sets the core of a cylinder or an ellipsoid. size: as in struct tact_shape [m]. */
 void tact_curved_make(struct tact_core *core, const double size[3]);
 
-/* As tact_core_support(): the vertex furthest along d. */
+/* The vertex farthest along d, as tact_core_support(). */
 int64_t tact_curved_support(const struct tact_core *core, const double d[3]);
 
 /*
- * The point of any core furthest along a unit vector d, on a curved surface exactly; of a hull, of
- * those a vertex. bend: NULL, or out, how it moves as d turns, row-major, symmetric: the radii of
- * curvature [m], 0 along d, and of what is flat.
+ * The point of any core farthest along a unit vector d: exact on a curved surface; a vertex of a
+ * hull. bend: NULL, or on output the derivative of the point with respect to d, row-major,
+ * symmetric: the radii of curvature [m]; 0 along d and where the surface is flat.
  */
 void tact_curved_point(const struct tact_core *core, const double d[3], double out[3],
                        double *bend);
 
-/* A vertex moved over a curved surface to where it is as far along the unit vector d as any: the
- * same end of the same line of a cylinder that lies across d, the same place on an end along it. */
+/* Moves a vertex on a curved surface to the point farthest along the unit vector d. Where many
+ * points of a cylinder are equally far it stays as near as possible: at the same end of the line if
+ * the axis is perpendicular to d, at the same position on the end if the axis is parallel to d. */
 void tact_curved_along(const struct tact_core *core, int64_t vertex, const double d[3],
                        double out[3]);
 
 /*
- * Of a cylinder's end, whose outward normal is `end` along z: its rim, counter-clockwise from
- * outside, `count` corners from the one furthest along d (shape frame).
+ * The rim of an end of a cylinder, as `count` corners, counter-clockwise seen from outside,
+ * beginning with the one farthest along d (shape frame). end: 1 or -1, the outward normal along z.
  */
 void tact_curved_rim(const struct tact_core *core, double end, const double d[3], int count,
                      double (*corner)[3]);
 
-/* The line on a cylinder's side that is furthest along d (shape frame). */
+/* The line on the side of a cylinder that is farthest along d (shape frame). */
 void tact_curved_line(const struct tact_core *core, const double d[3], double ends[2][3]);
 
 #endif

@@ -8,10 +8,11 @@
 
 #include "contact/pair/features/core_internal.h"
 
-/* Of the size of a pair: the least difference of a distance and its bound. */
+/* Difference between a distance and its bound that counts as rounding, over the size of the pair.
+ */
 #define TACT_DIFFERENCE_ROUNDING 1e-16
 
-/* A point of the difference: of two vertices. */
+/* A point of the difference, and the vertices of A and B whose difference it is. */
 struct tact_difference {
     double w[3]; /* [m] */
     int64_t a, b;
@@ -55,7 +56,7 @@ void tact_difference_of(const struct tact_core_pair *pair, int64_t a, int64_t b,
 void tact_difference_support(struct tact_core_pair *pair, const double d[3],
                              struct tact_difference *out);
 
-/* 1 where it is among the first `count` points. */
+/* 1 where `of` is among the first `count` points. */
 int tact_difference_repeats(const struct tact_difference *points, int count,
                             const struct tact_difference *of);
 
@@ -81,11 +82,11 @@ void tact_settle_normal(struct tact_core_pair *pair, struct tact_nearest *found)
 
 /*
  * The least translation that separates (van den Bergen 2001): the face of the difference nearest to
- * the origin, by expanding a polytope that starts from the simplex, where it has volume, until it
- * contains the origin. It ends where the support of the nearest face repeats. simplex: on input
- * points to start from. out->distance may be positive by rounding, for cores that touch. 1: found;
- * 0: they are separated; -1: the capacity was exceeded, and bound is less than the distance by more
- * than rounding.
+ * the origin, by expanding a polytope inside the difference. It starts from the simplex, which is
+ * completed to a tetrahedron, and ends where the support of the nearest face repeats. simplex: on
+ * input points to start from. out->distance may be positive by rounding, for cores that touch. 1:
+ * found; 0: they are separated; -1: the capacity was exceeded, and bound differs from the distance
+ * by more than rounding.
  */
 int tact_epa(struct tact_core_pair *pair, const struct tact_simplex *simplex,
              struct tact_nearest *out);

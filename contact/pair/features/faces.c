@@ -42,7 +42,7 @@ static int compare_halves(const void *a, const void *b)
     return p->to < q->to ? -1 : p->to > q->to;
 }
 
-/* Index of an edge among the sorted ones; -1: it is not there. */
+/* Index of an edge among the sorted ones; -1: there is none. */
 static int find_half(const struct builder *b, int from, int to)
 {
     const struct half key = {from, to, 0};
@@ -108,8 +108,8 @@ static int find_across(struct builder *b)
     return 0;
 }
 
-/* 1 where a triangle lies in the plane through p with unit normal n; always for one without area in
- * it. */
+/* 1 where a triangle lies in the plane n.x = offset and is not oriented against n; a triangle
+ * without area has no orientation. */
 static int lies_in(const struct builder *b, int t, const double *n, double offset)
 {
     for (int k = 0; k < 3; k++) {

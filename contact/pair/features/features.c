@@ -134,7 +134,7 @@ static void set_gap(struct tact_patch *patch, const double *from, double gap, co
     tact_v3_axpy(patch->center, up + tact_v3_dot(up_slope, way), patch->frame);
 }
 
-/* The most negative gap. */
+/* The smallest gap over the patch [m]. */
 static double least_gap(const struct tact_patch *patch)
 {
     double least = patch->gap[0];
@@ -154,8 +154,8 @@ static double layer_stiffness(const struct tact_pair_query *q, const struct tact
     return even && law->compliance > 0.0 ? 1.0 / law->compliance : 0.0;
 }
 
-/* Makes the outline of the manifold a patch, about its own centre. -EDOM where a compliant patch
- * has no compressed part. */
+/* Sets the patch from the outline of the manifold, with the centre of the outline as its centre.
+ * -EDOM where a compliant patch has no compressed part. */
 static int make_outline(const struct tact_pair_query *q, const struct tact_core *a,
                         const struct tact_core *b, const struct tact_manifold *m, double *layer,
                         struct tact_patch *patch)

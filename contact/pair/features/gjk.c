@@ -94,7 +94,8 @@ static int is_beyond(const struct tact_simplex *s, const int *i, double flat)
     return height * height <= flat * flat * tact_v3_dot(n, n) || height * origin <= 0.0;
 }
 
-/* 1 where a simplex of four points contains the origin. */
+/* Finds the point of a simplex nearest to the origin. Returns 1 where four points contain the
+ * origin. */
 static int find_nearest(const struct tact_simplex *s, double flat, struct nearest_on *best)
 {
     static const int faces[4][4] = {{0, 1, 2, 3}, {0, 1, 3, 2}, {0, 2, 3, 1}, {1, 2, 3, 0}};
@@ -124,7 +125,8 @@ void tact_simplex_weights(const struct tact_simplex *simplex, double weight[3])
 {
     struct nearest_on best;
     find_nearest(simplex, 0.0, &best);
-    for (int i = 0; i < simplex->count; i++) { /* in a sliver an edge may be nearer, by rounding */
+    for (int i = 0; i < simplex->count;
+         i++) { /* in a sliver an edge may be nearer due to rounding */
         try_edge(&best, simplex, i, (i + 1) % simplex->count);
     }
     memset(weight, 0, 3 * sizeof *weight);
@@ -154,7 +156,7 @@ static void search_direction(const struct nearest_on *best, double d[3])
     }
 }
 
-/* d: the direction of the last search; low: its result. */
+/* Sets the result of the search. d: direction of the last support search; low: its result. */
 static void report(struct tact_core_pair *pair, const struct tact_simplex *s,
                    const struct nearest_on *best, const double d[3],
                    const struct tact_difference *low, struct tact_nearest *out)

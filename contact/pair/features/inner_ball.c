@@ -1,19 +1,22 @@
 /*
- * Bodies that move by more than they are thick in a tick. The gap of the features that are nearest
- * stops those, and the body continues to turn about them: by an angle over which a velocity says
- * nothing of where its other side ends. The ball inside of it has no such sides. Its gap is a
- * corner of the patch beside them, so that at least its middle passes nothing, however it turns.
+ * Bodies that move by more than their thickness in a tick. The gap of the nearest features stops
+ * these features, while the body continues to rotate about them, by an angle over which a gap that
+ * is linear in the velocity does not bound its other side. A ball inside the body is not changed by
+ * rotation. The gap of this ball is added to the patch as one more corner, so that at least the
+ * middle of the body does not pass through, however it rotates.
  */
 #include <math.h>
 #include <string.h>
 #include "contact/elementary.h"
 #include "contact/pair/features/manifold_internal.h"
 
-#define LARGE 4.0  /* sizes of the other from which on its plane counts, as it turns little */
-#define APART 1e-3 /* of the size: corners less apart bound the same motion */
+#define LARGE                                                                                      \
+    4.0 /* ratio of the sizes from which the other solid is represented by its plane, as it hardly \
+           rotates */
+#define APART 1e-3 /* of the size: corners at a smaller distance bound the same motion */
 
-/* Where the ball of a core is in the plane of the manifold, and how far it is beyond the plane,
- * through its solid's nearest point, that faces the other solid [m]. */
+/* Sets x to the position of a core's ball in the plane of the manifold. Returns the distance of the
+ * ball from the plane through the solid's nearest point, away from the other solid [m]. */
 static double place_ball(const struct tact_core *core, const struct tact_pose *pose, int below,
                          const struct tact_separation *sep, const struct tact_manifold *m,
                          double x[2])
@@ -34,7 +37,8 @@ static double height_at(const double *height, const double *x)
     return height[0] + height[1] * x[0] + height[2] * x[1];
 }
 
-/* The heights of a patch whose gap is that plane, about a middle of that height. */
+/* Sets both heights such that the gap is the given plane and the middle between them has the given
+ * height. */
 static void set_heights(struct tact_manifold *m, const double gap[3], double middle)
 {
     for (int i = 0; i < 3; i++) {
@@ -43,7 +47,7 @@ static void set_heights(struct tact_manifold *m, const double gap[3], double mid
     }
 }
 
-/* The gap and the height of the middle between the solids at a corner. */
+/* Returns the gap at a corner; *middle: height of the middle between the solids there. */
 static double gap_of(const struct tact_manifold *m, const double *corner, double *middle)
 {
     double of_a = height_at(m->height_a, corner), of_b = height_at(m->height_b, corner);
@@ -51,7 +55,7 @@ static double gap_of(const struct tact_manifold *m, const double *corner, double
     return of_a - of_b;
 }
 
-/* A point and the ball at x: a segment, whose gap is theirs at its ends. */
+/* A point and the ball at x make a segment with their gaps at its ends. */
 static void join_point(struct tact_manifold *m, const double x[2], double of_ball, double least)
 {
     const double *p = m->corner[0];
@@ -67,7 +71,7 @@ static void join_point(struct tact_manifold *m, const double x[2], double of_bal
     }
 }
 
-/* A segment and the ball at x: a triangle. */
+/* A segment and the ball at x make a triangle. */
 static void join_edge(struct tact_manifold *m, const double x[2], double of_ball, double least)
 {
     const double *p = m->corner[0], q[2] = {m->corner[1][0], m->corner[1][1]};

@@ -64,7 +64,7 @@ static int find_edge(const struct side *s, int64_t vertex)
     const struct tact_core *core = s->core;
     double least = LEAN;
     int best = -1;
-    if (!core->faces) { /* of a point, or an axis along z */
+    if (!core->faces) { /* a point, or an axis along z */
         return core->vertices == 2 && fabs(s->in_core[2]) < LEAN ? 1 - (int)vertex : -1;
     }
     for (int k = core->next_first[vertex]; k < core->next_first[vertex + 1]; k++) {

@@ -27,9 +27,9 @@ void tact_manifold_find(const struct tact_core *a, const struct tact_pose *pose_
                         const struct tact_separation *separation, struct tact_manifold *out);
 
 /*
- * Adds to a point or segment of a pair that may move by `way` [m] in this tick the ball inside of
- * the smaller solid, where that is more than the solid's thickness (inner_ball.c): a corner with
- * the ball's gap. Real-time safe.
+ * Adds a corner to a manifold that is a point or a segment, where the pair may move by more than
+ * the thickness of the smaller solid in this tick (inner_ball.c). The corner has the position and
+ * the gap of the ball inside that solid. way: bound of the motion [m]. Real-time safe.
  */
 void tact_manifold_add_ball(const struct tact_core *a, const struct tact_pose *pose_a,
                             const struct tact_core *b, const struct tact_pose *pose_b, double way,

@@ -133,7 +133,8 @@ int tact_nearest(const struct tact_core *a, const struct tact_pose *pose_a,
     return 0;
 }
 
-/* The point of a solid furthest along a unit vector, world axes from its frame's origin. */
+/* The point of a solid farthest along a unit vector, world axes, relative to the origin of its
+ * frame [m]. */
 static void furthest(const struct tact_core *core, const struct tact_pose *pose, const double d[3],
                      double out[3])
 {

@@ -8,12 +8,11 @@
 enum { TACT_NEAREST_STATE = 7 };
 
 struct tact_separation {
-    double distance;  /* [m]; negative: length of the least translation that separates them */
-    double bound;     /* the distance is at least this [m]: from the support along the normal */
-    double normal[3]; /* unit, pushes A out of B, world */
-    double
-        point_a[3]; /* the points of A and B that are nearest or deepest, world axes, relative to */
-    double point_b[3]; /* `origin` [m] */
+    double distance;   /* [m]; negative: length of the least translation that separates them */
+    double bound;      /* lower bound of the distance, from the support along the normal [m] */
+    double normal[3];  /* unit, pushes A out of B, world */
+    double point_a[3]; /* nearest or deepest point of A, world axes, relative to origin [m] */
+    double point_b[3]; /* the same of B */
     double origin[3];  /* world [m] */
     int exact;         /* 0: the capacity was exceeded before the distance equalled its bound */
     int supports;      /* number of support searches */
@@ -25,8 +24,8 @@ int tact_nearest(const struct tact_core *a, const struct tact_pose *pose_a,
                  const struct tact_core *b, const struct tact_pose *pose_b,
                  double state[TACT_NEAREST_STATE], struct tact_separation *out);
 
-/* The same of two bounded cores along a unit vector n (world): the points are those furthest along
- * it. Real-time safe. */
+/* The same for two bounded cores with a given normal n (unit, world): the points are those farthest
+ * along it. Real-time safe. */
 void tact_nearest_along(const struct tact_core *a, const struct tact_pose *pose_a,
                         const struct tact_core *b, const struct tact_pose *pose_b,
                         const double n[3], struct tact_separation *out);

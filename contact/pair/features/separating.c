@@ -1,7 +1,7 @@
 /*
- * The direction along which two cores that are apart are furthest apart. The vector between their
- * nearest points says it only as well as it is long; the corners, edges and faces that they are on
- * say it to rounding, however near to touch the cores are.
+ * The direction of the largest separation of two cores. As the vector between their nearest points
+ * the direction has a relative error that grows as the distance decreases. Computed from the
+ * vertices, edges and faces on which these points are, it is exact to rounding at any distance.
  */
 #include <float.h>
 #include <math.h>
@@ -9,8 +9,9 @@
 
 enum { MOST_REFINED = 16 };
 
-/* Unit normal of the corner, edge or plane through `count` points of s: of a corner its direction,
- * of an edge the part of that across it, of a plane towards v. 0 where rounding leaves none. */
+/* Unit normal for the vertex, edge or plane through `count` points of s. For a vertex: its
+ * direction from the origin; for an edge: the part of that across the edge; for a plane: its normal
+ * towards v. Returns 0 where it is lost in rounding. */
 static int normal_of(const struct tact_simplex *s, const int *index, int count, const double *v,
                      double n[3])
 {
@@ -32,8 +33,8 @@ static int normal_of(const struct tact_simplex *s, const int *index, int count, 
     return size > 0.0;
 }
 
-/* Of the normals of all corners, edges and planes of s the one along which the nearest of its
- * points is furthest from the origin. */
+/* Sets n to the normal, among those of all vertices, edges and planes of s, along which the nearest
+ * of its points is farthest from the origin. Returns 0 where there is none. */
 static int find_best(const struct tact_simplex *s, const double *v, double n[3])
 {
     static const int part[14][3] = {{0},       {1},       {2},       {3},      {0, 1},
@@ -57,7 +58,7 @@ static int find_best(const struct tact_simplex *s, const double *v, double n[3])
     return most > -INFINITY;
 }
 
-/* Adds a point; where there is no room, in place of the one that is furthest along n. */
+/* Adds a point; to a full simplex in place of the one that is farthest along n. */
 static void add_point(struct tact_simplex *s, const struct tact_difference *next, const double n[3])
 {
     int at = 0;
@@ -71,7 +72,7 @@ static void add_point(struct tact_simplex *s, const struct tact_difference *next
     s->point[at] = *next;
 }
 
-/* How far all of the difference is beyond the origin along n; *low: its point nearest to it. */
+/* Distance along n from the origin to the difference; *low: the point of it with that distance. */
 static double bound_along(struct tact_core_pair *pair, const double n[3],
                           struct tact_difference *low)
 {
@@ -106,7 +107,7 @@ void tact_separating_normal(struct tact_core_pair *pair, const struct tact_simpl
         }
         found = find_best(&s, v, n);
     }
-    if (!(out->bound > -INFINITY)) { /* three points in line */
+    if (!(out->bound > -INFINITY)) { /* three collinear points */
         tact_v3_normalize(out->normal, v);
         out->bound = bound_along(pair, out->normal, &low);
     }

@@ -1,19 +1,21 @@
 /*
- * The normal of a pair with a curved core, to rounding. The search ends near it, by as much as the
- * root of what it leaves of the distance; there the features that decide are known: faces, lines
- * that cross, a line and a curve, or two curves. Of each the normal follows, of curves by Newton's
- * method, and the width between the cores along it says which is right.
+ * The normal of a pair with a curved core, exact to rounding. The search ends with an error of the
+ * normal of about the square root of its relative error of the distance. The features that
+ * determine the normal are then known: a face, two lines that cross, a line and a curved surface,
+ * or two curved surfaces. Each such combination defines a candidate normal, with curved surfaces by
+ * Newton's method. The candidate with the largest width between the cores along it is the normal.
  *
- * The point w(n) of A - B that is furthest along -n must lie along n. Along curves dw = -K dn, with
- * K the sum of the cores' radii of curvature; where a line e is on one of them, n stays across it.
+ * The point w(n) of A - B that is farthest along -n must be parallel to n. On curved surfaces dw =
+ * -K dn, where K is the sum of the cores' radii of curvature; with a line e on one core, n stays
+ * perpendicular to e.
  */
 #include <math.h>
 #include <string.h>
 #include "contact/pair/features/curved_internal.h"
 #include "contact/pair/features/difference_internal.h"
 
-#define NEAR 2e-2      /* rad: candidates are no further from the normal that the search found */
-#define ROUNDING 4e-16 /* of the size: a width less by that is as good */
+#define NEAR 2e-2      /* [rad] largest angle between a candidate and the normal of the search */
+#define ROUNDING 4e-16 /* of the size: widths that differ by less are equal */
 
 enum { MOST_CANDIDATES = 24, MOST_NEWTON = 12 };
 
@@ -30,7 +32,7 @@ struct settling {
 
 static const double AXIS[3] = {0.0, 0.0, 1.0};
 
-/* w(n) and, where bend is not NULL, K. Returns n.w. */
+/* Computes w(n) and, where bend is not NULL, K. Returns n.w, the width along n [m]. */
 static double width(const struct tact_core_pair *pair, const double n[3], double w[3], double *bend)
 {
     double back[3], in_b[3], of_a[3], of_b[3], moved[3], bend_b[9], turned[9];
@@ -58,7 +60,7 @@ static int is_near(const struct settling *s, const double n[3])
     return tact_v3_norm(off) < NEAR;
 }
 
-/* Adds a unit vector, with either sign, where it is near the normal that was found. */
+/* Adds a unit vector or its opposite as a candidate, where it is near the normal that was found. */
 static void add_direction(struct settling *s, const double direction[3])
 {
     double n[3], w[3];
@@ -84,7 +86,7 @@ static const struct tact_core *side_of(const struct settling *s, int of_b)
     return of_b ? s->pair->b : s->pair->a;
 }
 
-/* The vertex of a core that is furthest towards the other. */
+/* The vertex of a core that is farthest in the direction of the other core. */
 static int64_t outmost(const struct settling *s, int of_b)
 {
     double out[3], towards[3];
@@ -97,7 +99,7 @@ static int64_t outmost(const struct settling *s, int of_b)
     return tact_core_support(side_of(s, of_b), towards, -1);
 }
 
-/* Faces of a hull, or the ends of a cylinder. */
+/* Adds the normals of faces: those of a hull at its outermost vertex, or the ends of a cylinder. */
 static void add_faces(struct settling *s, int of_b)
 {
     const struct tact_core *core = side_of(s, of_b);
@@ -114,8 +116,8 @@ static void add_faces(struct settling *s, int of_b)
     }
 }
 
-/* Direction of the k-th line of a core at its outmost vertex: an edge of a hull, or along the axis
- * of a capsule or a cylinder. 0 where there is no such. */
+/* Direction of the k-th line of a core at its outermost vertex: an edge of a hull, or the axis of a
+ * capsule or a cylinder. Returns 0 where there is none. */
 static int line_of(const struct settling *s, int of_b, int k, double out[3])
 {
     const struct tact_core *core = side_of(s, of_b);
@@ -147,7 +149,8 @@ static void add_crossings(struct settling *s)
     }
 }
 
-/* A line and a curve: n turns about the line until w has no part across both. */
+/* Adds the normal of a line and a curved surface: rotates n about the line until w has no component
+ * perpendicular to both. */
 static void add_across(struct settling *s, const double line[3])
 {
     double n[3], t[3], w[3], bend[9], bent[3];
@@ -173,7 +176,8 @@ static void add_across(struct settling *s, const double line[3])
     add_direction(s, n);
 }
 
-/* Two curves: n turns until w has no part across it. */
+/* Adds the normal of two curved surfaces: rotates n until w has no component perpendicular to it.
+ */
 static void add_free(struct settling *s)
 {
     double n[3], t[2][3], w[3], bend[9], bent[3], k[3];
@@ -181,7 +185,7 @@ static void add_free(struct settling *s)
     for (int step = 0; step < MOST_NEWTON; step++) {
         double f = width(s->pair, n, w, bend);
         tact_v3_tangents(n, t[0], t[1]);
-        for (int i = 0; i < 3; i++) { /* of the block: 00, 11, 01 */
+        for (int i = 0; i < 3; i++) { /* entries 00, 11 and 01 of the 2 x 2 matrix */
             tact_m3_mul_v3(bent, bend, t[i % 2]);
             k[i] = tact_v3_dot(t[i > 0], bent) + (i < 2 ? f : 0.0);
         }
@@ -201,8 +205,8 @@ static void add_free(struct settling *s)
     add_direction(s, n);
 }
 
-/* The first of the candidates along which the cores are as far apart as along any; NULL: none is as
- * good as what was found. */
+/* The first candidate with the largest width, except for rounding; NULL: that of the search is
+ * larger. */
 static const struct candidate *choose(const struct settling *s)
 {
     double best = s->found->bound, spare = ROUNDING * s->pair->size;
@@ -217,8 +221,8 @@ static const struct candidate *choose(const struct settling *s)
     return NULL;
 }
 
-/* The points of the cores that are nearest along n: of the simplex with its curved vertices moved
- * to where they are furthest along it. */
+/* Sets the nearest points of the cores for the normal n, from the simplex whose vertices on curved
+ * surfaces are moved to the points that are farthest along n. */
 static void place_points(const struct tact_core_pair *pair, const double n[3], double distance,
                          struct tact_nearest *found)
 {
