@@ -1,4 +1,5 @@
-/* The extent of a mesh: the lattice that it needs, and the steps from there to tetrahedra. */
+/* Computes the extent of a mesh: chooses the lattice, and calls the steps from there to tetrahedra.
+ */
 #include "contact/pair/field/extent.h"
 
 #include <errno.h>
@@ -8,12 +9,12 @@
 #include "contact/pair/field/lattice_internal.h"
 #include "contact/vec.h"
 
-#define CELLS 48.0     /* along the longest side, of the default cell */
-#define THIN 2.0       /* least cells across a part */
+#define CELLS 48.0     /* number of default cells along the longest side */
+#define THIN 2.0       /* smallest number of cells across a part */
 #define COARSE 2.0     /* cell over thickness, above which the pressure is not resolved */
-#define LINEAR 0.1     /* tolerance of joined cells, of the cell */
-#define DEEPER 0.02    /* and of the extent at most */
-#define MOST_NODES 4e6 /* of a lattice; of one that is refined unasked a quarter */
+#define LINEAR 0.1     /* tolerance for joining cells, over the cell */
+#define DEEPER 0.02    /* the same, over the extent: upper limit */
+#define MOST_NODES 4e6 /* of a lattice; a quarter for one that is refined automatically */
 
 const char *const tact_extent_kind_names[] = {"auto", "screened", "laplace", "distance", NULL};
 
@@ -43,7 +44,7 @@ static int refuse_thin(const struct lattice_thin *thin, double cell, struct tact
                           thin->thickness / THIN);
 }
 
-/* Makes a finer lattice where a part is thinner than two cells of the default one. */
+/* Replaces the default lattice by a finer one, for a part that is thinner than two of its cells. */
 static int refine(const struct tact_mesh *mesh, double cell, struct lattice *l,
                   struct lattice_thin *thin)
 {
@@ -59,7 +60,7 @@ static int refine(const struct tact_mesh *mesh, double cell, struct lattice *l,
     return 0;
 }
 
-/* The lattice of a cell that is given, or of one that is fine enough. */
+/* Makes the lattice with the given cell, or with a default cell that resolves the thinnest part. */
 static int make_lattice(const struct tact_mesh *mesh, const struct tact_extent_recipe *recipe,
                         struct lattice *l, struct tact_error *err)
 {

@@ -1,11 +1,12 @@
 /**
- * The extent of a closed mesh: how deep each place of the solid counts for its pressure field.
+ * The extent of a closed mesh: the depth that each point of the solid has for its pressure field.
  *
- * Elandt 2019 makes a pressure of a "penetration extent", 0 on the surface and rising inward. Here
- * it is a length [m], about the depth under a flat surface, and the pressure is modulus / thickness
- * times it. It is computed on a lattice about the mesh, whose nodes next to the surface know
- * exactly where that is, and is linear on tetrahedra of the lattice's cells: the body is where it
- * is over 0, and no tetrahedra need to fit the surface.
+ * Elandt 2019 computes the pressure from a "penetration extent", 0 on the surface and increasing
+ * inwards. Here the extent is a length [m], approximately the depth under a flat surface, and the
+ * pressure is modulus / thickness times the extent. It is computed on a lattice about the mesh,
+ * with exact distances along the axes from the nodes next to the surface to it, and is linear on
+ * tetrahedra made from the cells of the lattice. The body is where the extent is positive, so that
+ * no tetrahedra have to fit the surface.
  *
  * Not real-time safe.
  */
@@ -20,45 +21,48 @@
 
 TACT_BEGIN_DECLS
 
-/** How an extent follows from a surface; T is the thickness, d the distance from the surface. */
+/** How an extent is defined by a surface; T is the thickness, d the distance from the surface. */
 enum tact_extent_kind {
-    TACT_EXTENT_AUTO,     /**< of a mesh SCREENED; of other shapes their own field (field.h) */
+    TACT_EXTENT_AUTO, /**< SCREENED for a mesh; other shapes have a field of their own (field.h) */
     TACT_EXTENT_SCREENED, /**< -T ln w with w - T^2 lap w = 0, w = 1 on the surface: smooth inside.
-                               T tanh-like on a slab of half thickness t: slope tanh(t / T) */
-    TACT_EXTENT_LAPLACE,  /**< T u with lap u = 0, 0 on the surface and 1 deeper than T (the paper's
-                               VI-A2 with a rigid core) */
-    TACT_EXTENT_DISTANCE, /**< d, with kinks where two places of the surface are as near */
+                             Its slope at the surface of a slab of half thickness t is tanh(t / T)
+                           */
+    TACT_EXTENT_LAPLACE,  /**< T u with lap u = 0, u = 0 on the surface and u = 1 deeper than T
+                             (section VI-A2 of the paper, with a rigid core) */
+    TACT_EXTENT_DISTANCE, /**< d, with kinks where two points of the surface are equally near */
 };
 
-/** Words for them in scenes and commands, the last NULL. */
+/** Names of the kinds in scenes and commands, in the order of the enumeration; the last is NULL. */
 TACT_API extern const char *const tact_extent_kind_names[];
 
-/** What an extent is computed from, beside the mesh. */
+/** Parameters of an extent. */
 struct tact_extent_recipe {
-    enum tact_extent_kind kind; /**< how it follows from the surface */
+    enum tact_extent_kind kind; /**< how it is defined by the surface */
     double thickness;           /**< T [m] > 0 */
-    double cell; /**< edge of the finest cells [m]; 0: a 48th of the mesh's longest side or the
-                      thickness, if that is less, and finer where the solid is thinner */
+    double cell; /**< edge of the finest cells [m]; 0: 1/48 of the longest side of the mesh or the
+                    thickness, whichever is smaller, and finer if a part of the solid is thinner
+                    than two cells */
 };
 
-/** How well a field stands for a mesh. */
+/** How well a field represents a mesh. */
 struct tact_field_quality {
-    double volume;       /**< of what has a pressure over 0 [m^3] */
-    double deepest;      /**< largest pressure over slope [m] */
-    double slope;        /**< mean gradient on the surface by area, over slope [1] */
+    double volume;       /**< of the region with positive pressure [m^3] */
+    double deepest;      /**< largest pressure, over the slope E / T of the material [m] */
+    double slope;        /**< mean gradient on the surface by area, over that slope [1] */
     double slope_spread; /**< its standard deviation [1] */
-    double rms;      /**< distance of the mesh from where the pressure is 0, over its area [m] */
-    double worst;    /**< largest such distance of vertices and middles of triangles [m] */
-    double place[3]; /**< where that is [m], mesh frame */
+    double rms; /**< root mean square over the mesh's area of its distance from the surface of zero
+                   pressure [m] */
+    double worst;    /**< largest such distance of a vertex or the centre of a triangle [m] */
+    double place[3]; /**< position of that point [m], mesh frame */
 };
 
 /** An extent, linear on tetrahedra. */
 struct tact_extent {
     size_t vertex_count; /**< number of vertices */
     double *vertices;    /**< [3 vertex_count] [m], mesh frame */
-    double *extent;      /**< [vertex_count] [m], below 0 outside of the solid */
+    double *extent;      /**< [vertex_count] [m], negative outside the solid */
     size_t tet_count;    /**< number of tetrahedra */
-    uint32_t *tets;      /**< [4 tet_count] indices of vertices; they meet face to face */
+    uint32_t *tets;      /**< [4 tet_count] indices of vertices; neighbours share whole faces */
     double cell;         /**< longest edge of the finest cells [m] */
     struct tact_field_quality quality; /**< of a field with this extent; all 0 until measured */
 };
@@ -68,8 +72,8 @@ struct tact_extent {
  * @retval 0        *out is the extent; free it with tact_extent_free()
  * @retval -EINVAL  a thickness or cell that is not positive
  * @retval -EDOM    the cell is too coarse for a thin part, or for the thickness, or so fine that
- *                  there are over four million nodes, or no place is as deep as Laplace's core; err
- *                  says which, and where
+ * the lattice would exceed four million nodes, or no point is deep enough for the core of LAPLACE;
+ * err states which, and where
  * @retval -ENOMEM
  */
 TACT_API int tact_extent_of_mesh(const struct tact_mesh *mesh,
@@ -81,35 +85,37 @@ TACT_API void tact_extent_free(struct tact_extent *extent);
 
 struct tact_pressure_field;
 
-/** Measures a field of tetrahedra beside a mesh; all 0 of another. slope: modulus over thickness
- *  [Pa/m]. */
+/** Compares a field of tetrahedra with a mesh; all 0 for other fields. slope: modulus over
+ * thickness [Pa/m]. */
 TACT_API void tact_field_measure(const struct tact_pressure_field *field, double slope,
                                  const struct tact_mesh *mesh, struct tact_field_quality *out);
 
-/** The pressure of a field of tetrahedra at a place in its frame [Pa]; 0 outside of it, and of
- *  another field. */
+/** The pressure of a field of tetrahedra at the point x [m] of its frame [Pa]; 0 outside of it, and
+ * for other fields. */
 TACT_API double tact_field_pressure(const struct tact_pressure_field *field, const double x[3]);
 
 /**
- * Where extents are stored from one run to the next. A stored extent is compared with its mesh and
- * recipe, and by a checksum, before it is used; it is then equal to a computed one bit for bit.
+ * Functions that store extents from one run to the next. Before a stored extent is used, its mesh,
+ * recipe and checksum are compared; it then equals a computed one bit for bit.
  */
 struct tact_extent_store {
     void *user; /**< passed to each function */
-    /** Returns 0 and what was saved under a name, to be freed by free(); else a negative errno. */
+    /** Loads the data saved under a name, to be freed by free(). Returns 0 or a negative errno. */
     int (*load)(void *user, const char *name, void **data, size_t *size);
-    /** Saves under a name of up to 40 letters, digits and hyphens; a failure costs time only. */
+    /** Saves data under a name of up to 40 letters, digits and hyphens. After a failure the extent
+     * is computed again in the next run. */
     void (*save)(void *user, const char *name, const void *data, size_t size);
-    /** Is passed what a person should know of a mesh whose field is used. */
+    /** Reports a warning about a mesh whose field is used. */
     void (*warn)(void *user, const char *text);
 };
 
-/** The extent of a mesh that the store has. 1: *out is to be freed with tact_extent_free(); 0:
- * there is none, or another one, or a damaged one. */
+/** Loads the extent of a mesh from a store. Returns 1 with *out, to be freed with
+ * tact_extent_free(); 0 where the store has none, or one that is damaged or belongs to another mesh
+ * or recipe. */
 TACT_API int tact_extent_load(const struct tact_extent_store *store, const struct tact_mesh *mesh,
                               const struct tact_extent_recipe *recipe, struct tact_extent **out);
 
-/** Saves the extent of a mesh. */
+/** Saves the extent of a mesh to a store. */
 TACT_API void tact_extent_save(const struct tact_extent_store *store, const struct tact_mesh *mesh,
                                const struct tact_extent_recipe *recipe,
                                const struct tact_extent *extent);

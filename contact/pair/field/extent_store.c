@@ -1,7 +1,7 @@
 /*
- * Extents as bytes, to be stored from one run to the next: magic and numbers, the recipe and the
- * mesh that it is of, and the extent, then a checksum. In the machine's own order of bytes, which
- * the magic number shows.
+ * Extents as bytes, stored from one run to the next: the head, the vertices and triangles of the
+ * mesh, the vertices, extents and tetrahedra, then a checksum. The byte order is that of the
+ * machine, which the magic number identifies.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,9 +9,10 @@
 #include <xxhash.h>
 #include "contact/pair/field/extent.h"
 
-#define MAGIC 0x3145544e45545854u /* in other orders of bytes another number */
+#define MAGIC 0x3145544e45545854u /* another number in another byte order */
 
-/* What stands first; all of the input that the extent depends on follows it. */
+/* The head of the data. Its members before `vertices` and the mesh are the complete input of the
+ * extent. */
 struct head {
     uint64_t magic, mesh_vertices, mesh_triangles, kind;
     double thickness, wanted_cell;
@@ -25,7 +26,7 @@ static size_t mesh_bytes(const struct tact_mesh *mesh)
     return 3 * mesh->vertex_count * sizeof(double) + 3 * mesh->triangle_count * sizeof(uint32_t);
 }
 
-/* Room for counts of what is read cannot overflow: both are under 2^32. */
+/* Cannot overflow for counts that were read: both are less than 2^32. */
 static size_t extent_bytes(uint64_t vertices, uint64_t tets)
 {
     return (size_t)(4 * vertices * sizeof(double) + 4 * tets * sizeof(uint32_t));
@@ -44,7 +45,7 @@ static struct head head_of(const struct tact_mesh *mesh, const struct tact_exten
     return head;
 }
 
-/* A name by the input's hash. */
+/* Sets the name from a hash of the input. Returns 0 where memory is short. */
 static int name_of(const struct tact_mesh *mesh, const struct head *head, char name[40])
 {
     XXH3_state_t *state = XXH3_createState();
@@ -97,7 +98,7 @@ void tact_extent_save(const struct tact_extent_store *store, const struct tact_m
     free(data);
 }
 
-/* Whether bytes are the extent of this mesh and recipe, whole. */
+/* 1 where the bytes are a complete extent of this mesh and recipe. Sets *head. */
 static int is_this(const uint8_t *data, size_t size, const struct tact_mesh *mesh,
                    const struct head *want, struct head *head)
 {

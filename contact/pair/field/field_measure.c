@@ -1,4 +1,5 @@
-/* How well a field stands for a mesh: its zero set, volume and slope. */
+/* How well a field represents a mesh: its surface of zero pressure, volume and slope; and the
+ * pressure at a point. */
 #include "contact/pair/field/extent.h"
 
 #include <math.h>
@@ -6,7 +7,8 @@
 #include "contact/pair/field/field_internal.h"
 #include "contact/pair/field/nearest_internal.h"
 
-/* Where the pressure of a tetrahedron is 0: its corners, going round, and their number. */
+/* The polygon in which the pressure of a tetrahedron is 0. Returns the number of its corners, 0, 3
+ * or 4; x: the corners in order. */
 static int zero_of(const struct tact_pressure_field *field, const struct field_cell *cell,
                    double x[4][3])
 {
@@ -39,7 +41,7 @@ static double box_distance2(const struct field_box *box, const double *x)
     return box->radius < 0.0 ? INFINITY : sum;
 }
 
-/* Distance of a point from where the pressure is 0 [m]. */
+/* Distance of a point from the surface of zero pressure [m]. */
 static double zero_distance(const struct tact_pressure_field *field, const double *x)
 {
     uint32_t stack[TACT_FIELD_DEPTH + 2];
@@ -67,7 +69,7 @@ static double zero_distance(const struct tact_pressure_field *field, const doubl
     return sqrt(best);
 }
 
-/* A place on a face is in both cells: the pressure is the same. */
+/* A point on a common face is in both cells, with the same pressure. */
 static int is_in_cell(const struct tact_pressure_field *field, const struct field_cell *cell,
                       const double *x)
 {
@@ -115,9 +117,9 @@ static double tet_volume(const struct tact_pressure_field *field, const struct f
     return fabs(tact_v3_dot(e[0], across)) / 6.0;
 }
 
-/* Part of a tetrahedron's volume where a linear function of these values at its corners is over 0.
- * With two corners on each side, s[i][j] is how far from corner i the edge to corner j is over 0.
- */
+/* Fraction of a tetrahedron's volume in which a linear function with the given values at the
+ * corners is positive. With two corners on each side, s[i][j] is the fraction of the edge from the
+ * positive corner i to the other corner j in which it is positive. */
 static double part_over(const double v[4])
 {
     double up[4], down[4], product = 1.0, s[2][2];
@@ -178,7 +180,7 @@ static void measure_tets(const struct tact_pressure_field *field, double slope,
         area > 0.0 ? sqrt(tact_max(square / area - out->slope * out->slope, 0.0)) : 0.0;
 }
 
-/* Adds a place of the mesh that stands for some area. */
+/* Adds a point of the mesh with the area that it represents. */
 static void add_place(const struct tact_pressure_field *field, const double *x, double area,
                       double *square, struct tact_field_quality *out)
 {

@@ -1,11 +1,12 @@
 /*
- * A lattice about a mesh: lines along the axes through its nodes, where they cross the surface, and
- * which nodes are inside.
+ * The lattice about a mesh: the crossings of its lines with the surface, and which nodes are
+ * inside.
  *
- * Whether a line crosses a triangle is decided by its three edges: by the coordinate of their ends
- * that is compared exactly, and by a crossing that is computed from the end with the lesser number,
- * so that two triangles with an edge agree. As the mesh is closed, each line crosses it an even
- * number of times.
+ * Whether a line crosses a triangle is decided by the three edges of the triangle, in the plane
+ * perpendicular to the line: one coordinate of their ends is compared exactly, and the other
+ * coordinate of the crossing is computed from the vertex with the smaller index. Two triangles with
+ * a common edge therefore agree. As the mesh is closed, each line crosses it an even number of
+ * times.
  */
 #include "contact/pair/field/lattice_internal.h"
 
@@ -15,7 +16,7 @@
 #include <string.h>
 #include "contact/vec.h"
 
-#define ON_SURFACE 1e-6 /* distance of a node from the surface, in steps, that is rounding */
+#define ON_SURFACE 1e-6 /* distance in steps below which a node is on the surface */
 
 static int lay_out(const struct tact_mesh *mesh, double cell, double most, struct lattice *l)
 {
@@ -39,16 +40,16 @@ static int lay_out(const struct tact_mesh *mesh, double cell, double most, struc
     return 0;
 }
 
-/* A triangle as a line along `axis` meets it: coordinates across it in nodes. */
+/* A triangle, for lines along `axis`; across: the other two axes. */
 struct cast {
     const struct lattice *l;
     int axis, across[2];
     uint32_t vertex[3];
-    double x[3][3]; /* [nodes] */
+    double x[3][3]; /* coordinates of its vertices [steps] */
 };
 
-/* Where the line of the second coordinate v passes the triangle's edges: the two places of the
- * first, ascending. 0 where it passes none. */
+/* Intersects the triangle's edges with the second coordinate v: `ends` are the two values of the
+ * first coordinate, ascending. Returns 0 where there are none. */
 static int edges_at(const struct cast *c, double v, double ends[2])
 {
     int count = 0;
@@ -73,7 +74,8 @@ static int edges_at(const struct cast *c, double v, double ends[2])
     return count;
 }
 
-/* Where along the axis the triangle's plane is, within the triangle's own range. */
+/* Coordinate along the axis of the triangle's plane at (u, v), within the range of its vertices
+ * [steps]. */
 static double plane_at(const struct cast *c, double u, double v)
 {
     double e[3], f[3], n[3];
@@ -94,7 +96,8 @@ static size_t line_of(const struct cast *c, int u, int v)
     return (size_t)v * (size_t)c->l->nodes[c->across[0]] + (size_t)u;
 }
 
-/* Counts the crossings of a triangle (at NULL), or notes them from the ends of the lines' lists. */
+/* Counts the crossings of a triangle where lines->at is NULL; otherwise adds them to the lists of
+ * the lines, which are filled from their ends. */
 static void cast_triangle(const struct cast *c, uint32_t triangle, struct lattice_lines *lines)
 {
     double least = INFINITY, most = -INFINITY, ends[2];
@@ -134,7 +137,7 @@ static void cast_all(const struct lattice *l, int axis, struct lattice_lines *li
     }
 }
 
-/* By place, then by triangle: lists are short. */
+/* Sorts the crossings of a line by coordinate, then by triangle, by insertion: lists are short. */
 static void sort_line(struct lattice_lines *lines, uint32_t from, uint32_t to)
 {
     for (uint32_t i = from + 1; i < to; i++) {
@@ -177,7 +180,7 @@ static int cross_lines(const struct lattice *l, int axis, struct lattice_lines *
     return 0;
 }
 
-/* The nodes of a line: its first one, and the step from one to the next. */
+/* First node of a line. */
 static size_t line_start(const struct lattice *l, int axis, size_t line)
 {
     int u = (axis + 1) % 3, v = (axis + 2) % 3;
@@ -185,7 +188,7 @@ static size_t line_start(const struct lattice *l, int axis, size_t line)
     return line % per * l->stride[u] + line / per * l->stride[v];
 }
 
-/* Nodes between the first crossing and the second, the third and the fourth, ... are inside. */
+/* Nodes between the first and the second crossing, the third and the fourth, ... are inside. */
 static void mark_inside(struct lattice *l)
 {
     const struct lattice_lines *lines = &l->lines[0];
@@ -324,8 +327,8 @@ static void triangle_normal(const struct tact_mesh *mesh, uint32_t triangle, dou
     tact_v3_normalize(n, n);
 }
 
-/* Cosines of the angle of two faces that enclose a part, and of the line with their normals: a
- * wedge is thin at its edge, whatever the lattice. */
+/* Largest cosine between the normals of two faces that enclose a part, and smallest between the
+ * line and a normal. The first excludes wedges, which are thin at their edges for any lattice. */
 #define APART (-0.97)
 #define ALONG 0.5
 
@@ -347,8 +350,8 @@ static void note_thin(struct thin_list *list, const struct lattice_thin *part)
     list->of[i] = *part;
 }
 
-/* The part that a line along an axis passes between two crossings. 0 where its faces do not face
- * apart. */
+/* Describes the part between two successive crossings of a line. Returns 0 where its faces are not
+ * nearly parallel. */
 static int find_part(const struct lattice *l, int axis, size_t line, uint32_t i,
                      struct lattice_thin *out)
 {

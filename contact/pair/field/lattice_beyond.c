@@ -1,8 +1,8 @@
 /*
- * The extent outside, below 0, so that what is linear between nodes is 0 on the surface. A node
- * next to the surface is put on the lines of its neighbours inside through where they cross it;
- * where those differ, by the least sum of squared distances of the zero from the surface. From
- * there on the extent continues linearly.
+ * The extent outside, negative, such that its linear interpolation is 0 on the surface. A node next
+ * to the surface has the value at which the line from a neighbour inside is 0 where it crosses the
+ * surface. For several neighbours the value minimises the sum of squared distances between the
+ * zeros and the crossings. Farther nodes are extrapolated linearly.
  */
 #include <errno.h>
 #include <math.h>
@@ -10,10 +10,11 @@
 #include "contact/pair/field/lattice_internal.h"
 #include "contact/vec.h"
 
-enum { LAYERS = 5 };   /* a coarse cell's corner may be four nodes beyond the surface */
-#define LEAST_OUT 1e-6 /* below 0, of a step: outside stays outside */
+enum { LAYERS = 5 };   /* a corner of a coarse cell may be four nodes outside the surface */
+#define LEAST_OUT 1e-6 /* smallest magnitude of a value outside, over the step */
 
-/* What the lines from the neighbours inside say about a node outside: weighted sum and weight. */
+/* Weighted sum, and sum of the weights, of the values that the neighbours inside imply for a node
+ * outside. */
 static void add_lines(const struct lattice *l, size_t node, double *sum, double *weight)
 {
     for (int k = 0; k < 6; k++) {
@@ -23,7 +24,7 @@ static void add_lines(const struct lattice *l, size_t node, double *sum, double 
         }
         double arm = l->arms[l->cut[from]].of[k ^ 1], value = l->value[from];
         if (arm < 1.0 && value > 0.0) {
-            /* the zero moves by step arm^2 / value along the edge with the node's value */
+            /* derivative of the zero along the edge by the node's value: step arm^2 / value */
             double by = l->step[k / 2] * arm * arm / value;
             *weight += by * by;
             *sum -= by * by * value * (1.0 - arm) / arm;
@@ -36,8 +37,7 @@ static int has_value(const struct lattice *l, size_t node)
     return l->kind[node] != LATTICE_OUTSIDE;
 }
 
-/* Slope along an axis of the nodes with values, per node; toward the inside where only one side
- * has. */
+/* Slope along an axis per step, from the neighbours that have values: central, or one-sided. */
 static double slope_at(const struct lattice *l, size_t node, int axis)
 {
     size_t s = l->stride[axis];
@@ -47,7 +47,8 @@ static double slope_at(const struct lattice *l, size_t node, int axis)
     return below && above ? 0.5 * (high - low) : high - low;
 }
 
-/* The mean of the values extrapolated from the neighbours that have one. 0 where none has. */
+/* Sets *out to the mean of the values extrapolated from all neighbours that have one. Returns their
+ * number. */
 static int extrapolate_value(const struct lattice *l, size_t node, double *out)
 {
     double sum = 0.0;
@@ -84,7 +85,8 @@ static int in_middle(const struct lattice *l, size_t node)
     return 1;
 }
 
-/* Nodes without a value next to those with one, each once, from a list of nodes with one. */
+/* Lists the nodes without a value that are next to the listed nodes, each once. Returns their
+ * number. */
 static size_t find_next(const struct lattice *l, const uint32_t *list, size_t count, uint8_t *noted,
                         uint32_t *out)
 {
@@ -109,7 +111,7 @@ static double keep_out(const struct lattice *l, double value)
     return tact_min(value, -LEAST_OUT * tact_lattice_step(l));
 }
 
-/* The nodes with a neighbour inside along an axis. */
+/* Sets the listed nodes that have a neighbour inside along an axis. */
 static void put_first(struct lattice *l, const uint32_t *list, size_t count, double *value)
 {
     for (size_t i = 0; i < count; i++) {

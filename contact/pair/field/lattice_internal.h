@@ -1,58 +1,59 @@
-/* The lattice on which the extent of a mesh is computed: a rectangular grid of nodes about it, how
- * far along the axes the surface is from each, and the extent at the nodes. */
+/* The lattice on which the extent of a mesh is computed: a rectangular grid of nodes about the
+ * mesh, the distances from the nodes to the surface along the axes, and the extent at the nodes. */
 #ifndef TACT_CONTACT_LATTICE_INTERNAL_H
 #define TACT_CONTACT_LATTICE_INTERNAL_H
 
 #include "contact/mesh/mesh.h"
 #include "contact/pair/field/extent.h"
 
-/* Cells between the mesh's bounds and the lattice's end; sides are multiples of a block. */
+/* LATTICE_PAD: cells between the bounds of the mesh and the end of the lattice on each side. The
+ * bounds have a multiple of LATTICE_BLOCK cells along each axis. */
 enum { LATTICE_PAD = 4, LATTICE_BLOCK = 8 };
 
-/* What a node is. */
+/* Kinds of node. */
 enum lattice_node {
-    LATTICE_OUTSIDE, /* of the solid, without a value */
+    LATTICE_OUTSIDE, /* outside the solid, without a value */
     LATTICE_INSIDE,
-    LATTICE_SURFACE, /* on it but for rounding: the extent is 0 */
+    LATTICE_SURFACE, /* on the surface except for rounding: the extent is 0 */
     LATTICE_BEYOND,  /* outside, with an extrapolated value */
 };
 
-/* Where the lines along one axis cross the surface: of line l, at[first[l]] to
- * at[first[l + 1] - 1], ascending [nodes]. */
+/* Crossings of the lines along one axis with the surface: those of line l are at[first[l]] to
+ * at[first[l + 1] - 1], ascending coordinates along the axis [steps], and the triangles crossed. */
 struct lattice_lines {
     uint32_t *first;
     double *at;
     uint32_t *triangle;
 };
 
-/* Fractions of the steps to the six neighbours of a node inside that the surface leaves: of axis k
- * backward at 2 k, forward at 2 k + 1; 1 where it does not come between [1]. */
+/* Arms of a node inside: distances to the surface towards the six neighbours, in steps; for axis k
+ * backward at 2 k, forward at 2 k + 1. 1 where the surface does not cross the step [1]. */
 struct lattice_arms {
     double of[6];
 };
 
 struct lattice {
     const struct tact_mesh *mesh;
-    double origin[3], step[3]; /* of node (0, 0, 0), mesh frame; between nodes [m] */
+    double origin[3], step[3]; /* node (0, 0, 0), mesh frame; spacing of the nodes [m] */
     int nodes[3];
     size_t stride[3], count;
     struct lattice_lines lines[3];
     uint8_t *kind;             /* enum lattice_node, of each node */
-    double *value;             /* extent at the nodes that have one, below 0 outside [m] */
-    uint32_t *cut;             /* of each node: of arms, from 1; 0: none is cut */
-    struct lattice_arms *arms; /* [arm_count], the first of a node without */
+    double *value;             /* extent at the nodes that have one, negative outside [m] */
+    uint32_t *cut;             /* of each node: index of its arms, from 1; 0: all its arms are 1 */
+    struct lattice_arms *arms; /* [arm_count], the first with all arms 1 */
     size_t arm_count;
     uint32_t *inside; /* [inside_count] nodes inside, ascending */
     size_t inside_count;
 };
 
-/* Number of a node, which must be in the lattice. */
+/* Index of the node at given coordinates, which must be in the lattice. */
 static inline size_t lattice_node(const struct lattice *l, const int at[3])
 {
     return (size_t)at[0] + (size_t)at[1] * l->stride[1] + (size_t)at[2] * l->stride[2];
 }
 
-/* Place of a node. */
+/* Coordinates of a node [steps]. */
 static inline void lattice_place(const struct lattice *l, size_t node, int at[3])
 {
     at[2] = (int)(node / l->stride[2]);
@@ -60,44 +61,45 @@ static inline void lattice_place(const struct lattice *l, size_t node, int at[3]
     at[0] = (int)(node % l->stride[1]);
 }
 
-/* Coordinate of a place along an axis [m]. */
+/* Position along an axis, mesh frame [m]. at: coordinate [steps]. */
 static inline double lattice_coordinate(const struct lattice *l, int axis, double at)
 {
     return l->origin[axis] + l->step[axis] * at;
 }
 
-/* The least of the three steps [m]. */
+/* The smallest of the three steps [m]. */
 double tact_lattice_step(const struct lattice *l);
 
-/* Makes the lattice of a mesh: its nodes, where lines cross the surface, and what each node is.
- * *l is to be released also where this fails. -ENOMEM; -EDOM where there would be
- * more than `most` nodes.
- */
+/* Creates the lattice of a mesh: the kinds of its nodes, the crossings of lines with the surface,
+ * and the arms. Call tact_lattice_release() also on failure. -ENOMEM; -EDOM where there would be
+ * more than `most` nodes. */
 int tact_lattice_create(const struct tact_mesh *mesh, double cell, double most, struct lattice *l);
 void tact_lattice_release(struct lattice *l);
 
-/* The thinnest part between faces that all but face apart. */
+/* The thinnest part of a solid between nearly parallel faces. */
 struct lattice_thin {
     double thickness; /* [m]; INFINITY: none */
-    double cells;     /* that, in steps of the axis that it is nearest to [1] */
-    double place[3];  /* middle of it where it is thinnest [m], mesh frame */
+    double cells;     /* the same, in steps of the axis nearest to its normal [1] */
+    double place[3];  /* its middle where it is thinnest [m], mesh frame */
 };
 
-/* One that THIN_LINES lines pass is a part; fewer meet an edge of a wedge, or a rounded rim. */
+/* Number of lines that must cross a thin part for it to count: fewer cross the edge of a wedge or a
+ * rounded rim. */
 enum { THIN_LINES = 8 };
 
 void tact_lattice_thinnest(const struct lattice *l, struct lattice_thin *out);
 
-/* Fills the extent at the nodes inside. -ENOMEM; -EDOM where the kind has no extent here, err says
- * why. */
+/* Computes the extent at the nodes inside. -ENOMEM; -EDOM where this kind of extent does not exist,
+ * err states why. */
 int tact_lattice_solve(struct lattice *l, const struct tact_extent_recipe *recipe,
                        struct tact_error *err);
 
-/* Fills the extent at the nodes near the surface outside of it. -ENOMEM. */
+/* Extrapolates the extent to the nodes outside that are near the surface. -ENOMEM. */
 int tact_lattice_extrapolate(struct lattice *l);
 
-/* Makes tetrahedra of the lattice's cells, joined where the extent is linear within tolerance [m]
- * and `deeper` times itself [1]. -ENOMEM; -EDOM where none has an extent. */
+/* Divides the cells into tetrahedra. Cells are joined where the extent is linear within an error of
+ * `tolerance` [m], for an extent of slope 1, plus `deeper` times the extent [1]. -ENOMEM; -EDOM
+ * where no cell has a positive extent. */
 int tact_lattice_tets(const struct lattice *l, double tolerance, double deeper,
                       struct tact_extent *out);
 

@@ -1,7 +1,8 @@
 /*
- * The extent at the nodes inside: finite differences whose arms end on the surface (Shortley and
- * Weller 1938), solved by successive over-relaxation. The matrix has a dominant diagonal and no
- * positive number beside it, so that values stay between those on the surface and in the core.
+ * The extent at the nodes inside: finite differences with arms that end on the surface (Shortley
+ * and Weller 1938), solved by successive over-relaxation. The matrix is diagonally dominant without
+ * positive off-diagonal entries, so that the solution is between the values on the surface and in
+ * the core.
  */
 #include <errno.h>
 #include <math.h>
@@ -12,7 +13,7 @@
 #include "contact/vec.h"
 
 enum { MOST_SWEEPS = 4000 };
-#define SOLVED 1e-9 /* change of a value by a sweep, of the value, at which sweeps end */
+#define SOLVED 1e-9 /* relative change of a value in a sweep at which the sweeps end */
 #define PI 3.14159265358979323846
 
 /* A boundary value problem on the nodes inside: lap u = u / length^2. */
@@ -20,12 +21,12 @@ struct problem {
     struct lattice *l;
     double screen;       /* 1 / length^2 [1/m^2] */
     double wall;         /* u on the surface */
-    const double *depth; /* of the nodes, of that where a core with u = 1 begins; NULL: none */
+    const double *depth; /* depths of the nodes over that of the core, u = 1; NULL: no core */
     double relax;
 };
 
-/* Length of a node's arm, in steps, and 1 where it ends at a node that has a value of its own, else
- * 0 and what u is where it ends. */
+/* Returns 1 where an arm ends at a node that is solved for; else 0, with *end = u at its end, and
+ * *arm [steps] shortened where the core begins within it. */
 static int arm_of(const struct problem *p, size_t node, size_t next, double *arm, double *end)
 {
     const struct lattice *l = p->l;
@@ -42,8 +43,8 @@ static int arm_of(const struct problem *p, size_t node, size_t next, double *arm
     return 1;
 }
 
-/* Weights of the six neighbours of a node and its own. Returns what the arms add that end before.
- */
+/* Sets the weights of the six neighbours of a node and its own weight. Returns the sum of weight
+ * times u over the arms that end before a neighbour. */
 static double weigh(const struct problem *p, size_t node, double weight[6], double *own)
 {
     const struct lattice *l = p->l;
@@ -78,7 +79,7 @@ static double solve_node(const struct problem *p, size_t node)
     return sum / own;
 }
 
-/* One sweep over the nodes. 1 where a value changes by more than is allowed. */
+/* One sweep over the nodes. Returns 1 where a value changes by more than SOLVED. */
 static int sweep(const struct problem *p)
 {
     struct lattice *l = p->l;
@@ -111,7 +112,7 @@ static int sweep(const struct problem *p)
     return moves;
 }
 
-/* The best factor for a box of the lattice's sides (Young 1954). */
+/* The optimal relaxation factor for a box of the lattice's size (Young 1954). */
 static double best_relaxation(const struct lattice *l, double screen)
 {
     double sum = 0.0, whole = 0.5 * screen;
@@ -124,8 +125,8 @@ static double best_relaxation(const struct lattice *l, double screen)
     return 2.0 / (1.0 + sqrt(1.0 - radius * radius));
 }
 
-/* Nodes that no arm is noted for have open neighbours: what is between the lattice's own rounding
- * may have none, and counts as next to the surface. */
+/* Nodes without arms must have neighbours inside on all sides. Rounding of the lattice may leave
+ * one without: it gets arms, as a node next to the surface. */
 static int close_gaps(struct lattice *l)
 {
     size_t more = 0;

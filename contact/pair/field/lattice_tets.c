@@ -1,9 +1,10 @@
 /*
- * Tetrahedra of the lattice's cells. Cells are joined to blocks of 2, 4 and 8 where the extent is
- * linear within a tolerance on the six tetrahedra about a block's diagonal (Kuhn 1960); blocks that
- * share a face or an edge differ by a factor of two at most. A block with a finer one beside it has
- * a vertex in its middle, and tetrahedra from there to the triangles of its faces: how a face is
- * divided follows from its edges that are halved, so that both sides agree.
+ * Tetrahedra of the lattice's cells. Cells are joined to blocks of 2, 4 and 8 cells a side where
+ * the extent is linear within a tolerance on the six tetrahedra about the block's diagonal (Kuhn
+ * 1960). Blocks that share a face or an edge differ in size by at most a factor of two. A block
+ * next to a finer one has a vertex in its centre, and tetrahedra from there to the triangles of its
+ * faces. The division of a face depends only on which of its edges are halved, so that both sides
+ * agree.
  */
 #include <errno.h>
 #include <math.h>
@@ -12,21 +13,21 @@
 #include "contact/pair/field/lattice_internal.h"
 #include "contact/vec.h"
 
-enum { NONE = 255, COARSEST = 3 }; /* level of a place without a cell; blocks are 2^level cells */
+enum { NONE = 255, COARSEST = 3 }; /* levels: blocks have 2^level cells a side; NONE: no cell */
 
 struct cells {
     const struct lattice *l;
-    int count[3]; /* of finest cells along each axis */
+    int count[3]; /* finest cells along each axis */
     size_t stride[3];
-    uint8_t *level;           /* of the block over each finest cell */
-    double tolerance, deeper; /* of the extent: by its slope [m], and by itself [1] */
-    uint32_t *vertex;         /* of each node, from 1 */
+    uint8_t *level;           /* level of the block that contains each finest cell */
+    double tolerance, deeper; /* allowed errors, over the slope [m] and over the extent [1] */
+    uint32_t *vertex;         /* index of the vertex of each node, from 1; 0: none */
     struct tact_extent *out;
     size_t vertex_room, tet_room;
     int full; /* memory ran out */
 };
 
-/* Level of the block over a finest cell. */
+/* Level of the block that contains a finest cell. */
 static int level_at(const struct cells *c, int x, int y, int z)
 {
     if (x < 0 || y < 0 || z < 0 || x >= c->count[0] || y >= c->count[1] || z >= c->count[2]) {
@@ -66,7 +67,8 @@ static int has_solid(const struct lattice *l, const int at[3], int size)
     return 0;
 }
 
-/* The value at a node of a block, of its corners. f: place in the block. */
+/* The value at a node of a block, interpolated from its corners. f: position in the block [steps].
+ */
 static double interpolate(const double corner[8], const int f[3], int size)
 {
     int order[3] = {0, 1, 2}, mask = 0;
@@ -87,7 +89,7 @@ static double interpolate(const double corner[8], const int f[3], int size)
     return sum / size;
 }
 
-/* Whether a node outside is next to one inside along an axis, in the block. */
+/* 1 where a node of a block has a neighbour inside the solid along an axis, in the block. */
 static int is_next(const struct lattice *l, size_t node, const int f[3], int size)
 {
     for (int k = 0; k < 3; k++) {
@@ -99,7 +101,7 @@ static int is_next(const struct lattice *l, size_t node, const int f[3], int siz
     return 0;
 }
 
-/* The steepest step from node to node in a block, over the step: 1 at most. */
+/* The largest slope between neighbouring nodes of a block, at most 1. */
 static double steepest(const struct lattice *l, const int at[3], int size)
 {
     double most = 0.0;
@@ -116,7 +118,8 @@ static double steepest(const struct lattice *l, const int at[3], int size)
     return tact_min(most, 1.0);
 }
 
-/* Whether a block may stay whole: all its nodes have values, and those that matter are linear. */
+/* 1 where the extent is linear in a block: all its nodes have values, and the values inside the
+ * solid and next to it are those interpolated from the corners, within the tolerance. */
 static int is_linear(const struct cells *c, const int at[3], int size)
 {
     const struct lattice *l = c->l;
@@ -175,7 +178,7 @@ static void divide(struct cells *c, const int at[3], int level)
     }
 }
 
-/* Divides once, whether it is linear or not. */
+/* Divides a block into eight. */
 static void split_block(struct cells *c, const int at[3], int level)
 {
     int half = 1 << (level - 1);
@@ -205,7 +208,8 @@ static int for_blocks(struct cells *c, int (*each)(struct cells *, const int *, 
     return any;
 }
 
-/* Splits those beside a block that are more than twice its size. */
+/* Splits the blocks next to a block that are more than twice its size. Returns 1 where there was
+ * one. */
 static int split_beside(struct cells *c, const int at[3], int level)
 {
     int size = 1 << level, any = 0;
@@ -257,7 +261,7 @@ static uint32_t vertex_of(struct cells *c, size_t node)
     return c->vertex[node] - 1;
 }
 
-/* A tetrahedron, unless no place in it has an extent. */
+/* Adds a tetrahedron, unless the extent is nowhere positive in it. */
 static void add_lattice_tet(struct cells *c, size_t p, size_t q, size_t r, size_t s)
 {
     const size_t node[4] = {p, q, r, s};
@@ -276,8 +280,8 @@ static void add_lattice_tet(struct cells *c, size_t p, size_t q, size_t r, size_
     }
 }
 
-/* Whether a finer block touches the edge of a block: along `axis`, on the upper (1) or lower side
- * (0) of the other two. */
+/* 1 where a finer block touches an edge of a block. The edge is along `axis`, on the upper (1) or
+ * lower (0) side of the other two axes: u, v. */
 static int is_halved(const struct cells *c, const int at[3], int level, int axis, int u, int v)
 {
     int size = 1 << level;
@@ -293,14 +297,15 @@ static int is_halved(const struct cells *c, const int at[3], int level, int axis
     return 0;
 }
 
-/* A face of a block: its middle's node, and going round it corners and the middles of edges. */
+/* A face of a block: the nodes of its middle, of its corners and of the middles of its edges, in
+ * order around the face. */
 struct face {
     size_t middle, corner[4], half[4]; /* half[i]: between corner i and the next */
     int halved[4];
-    int upper[4]; /* of the corner: how many of its two coordinates are upper */
+    int upper[4]; /* of each corner: number of its two coordinates that are upper */
 };
 
-/* The face across `axis` on the upper or lower side. */
+/* Describes the face perpendicular to `axis` on the upper (1) or lower (0) side. */
 static void look_at_face(const struct cells *c, const int at[3], int level, int axis, int upper,
                          struct face *f)
 {
@@ -325,7 +330,7 @@ static void look_at_face(const struct cells *c, const int at[3], int level, int 
     }
 }
 
-/* Tetrahedra from a node to the triangles of a face. */
+/* Adds the tetrahedra from a node to the triangles of a face. */
 static void fill_face(struct cells *c, size_t apex, const struct face *f)
 {
     if (!f->halved[0] && !f->halved[1] && !f->halved[2] && !f->halved[3]) {

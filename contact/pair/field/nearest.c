@@ -1,4 +1,5 @@
-/* Distances from surfaces: the nearest triangle, by a descent of the mesh's tree. */
+/* Distances of points from surfaces: the nearest triangle, found by descending the tree of the
+ * mesh. */
 #include "contact/pair/field/nearest_internal.h"
 
 #include <math.h>
