@@ -10,7 +10,7 @@
 #include <unistd.h>
 #include "rt/file.h"
 
-/* Whether the folder belongs to this user and nobody else can write to it. */
+/* 1 where the folder belongs to this user and no other user can write to it. */
 static int is_private(const char *path)
 {
     struct stat st;
@@ -18,7 +18,7 @@ static int is_private(const char *path)
            !(st.st_mode & (S_IWGRP | S_IWOTH)) && !eaccess(path, W_OK | X_OK);
 }
 
-/* Sets path to base/name and creates the folder if absent. Returns whether it is private. */
+/* Sets path to base/name and creates the folder if absent. Returns 1 where it is private. */
 static int use_folder(const char *base, const char *name, char *path, size_t size)
 {
     int n = snprintf(path, size, "%s%s%s", base, name[0] ? "/" : "", name);
@@ -95,7 +95,7 @@ int tact_cache_write(const char *name, const void *data, uint64_t size)
     char path[PATH_MAX], part[PATH_MAX];
     int rc = cache_path(name, "", path, sizeof path);
     rc = rc ? rc : cache_path(name, ".XXXXXX", part, sizeof part);
-    int fd = rc ? -1 : mkostemp(part, O_CLOEXEC); /* of mode 0600 */
+    int fd = rc ? -1 : mkostemp(part, O_CLOEXEC); /* with mode 0600 */
     if (fd < 0) {
         return rc ? rc : -errno;
     }

@@ -1,6 +1,6 @@
 /**
- * The folder in which tact stores what it can compute again, and files in it. Nothing depends on it
- * but time: it may be removed, or be absent.
+ * The cache folder, in which tact stores results that it could compute again. No result depends on
+ * it, only the time that is needed: it may be absent, or removed at any time.
  */
 #ifndef TACT_RT_CACHE_H
 #define TACT_RT_CACHE_H
@@ -21,12 +21,14 @@ TACT_BEGIN_DECLS
  */
 TACT_API int tact_cache_folder(char *path, size_t size);
 
-/** Reads a whole file of the folder, which must be this user's own, of at most `limit` bytes; freed
- *  with free(). 0, -ENOENT, or as tact_file_read(). Not real-time safe. */
+/** Reads a file of the folder that belongs to this user and has at most `limit` bytes. *data is to
+ * be freed with free(). Returns 0, -ENOENT where there is no folder or no such file, or as
+ * tact_file_read(). Not real-time safe. */
 TACT_API int tact_cache_read(const char *name, uint64_t limit, char **data, uint64_t *size);
 
-/** Writes a file of the folder: whole under another name, then renamed. 0, -ENOENT where there is
- * no folder, or another negative errno. Not real-time safe. */
+/** Writes a file of the folder: under a temporary name, then renamed, so that no reader finds it
+ * incomplete. Returns 0, -ENOENT where there is no folder, or another negative errno. Not real-time
+ * safe. */
 TACT_API int tact_cache_write(const char *name, const void *data, uint64_t size);
 
 TACT_END_DECLS

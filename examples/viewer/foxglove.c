@@ -64,7 +64,7 @@ static void subscribe(struct server *s, struct foxglove_client *c, uint32_t id, 
         c->subscribed[channel - 1] = 1;
         c->ids[channel - 1] = id;
         c->scene_due |= scene && scene->topic == channel - 1;
-        c->sent = 0; /* sends it the present tick, again where the session is paused */
+        c->sent = 0; /* so that the present tick is sent, even if it was sent already */
         if (!c->subscriptions++) {
             c->next = s->frames.next;
         }

@@ -1,4 +1,4 @@
-/* A client of foxglove.sdk.v1: what it asked for (foxglove.c), and what it is sent
+/* A client of foxglove.sdk.v1: its requests (foxglove.c) and the messages sent to it
  * (foxglove_send.c). */
 #ifndef TACT_EXAMPLES_VIEWER_FOXGLOVE_CLIENT_H
 #define TACT_EXAMPLES_VIEWER_FOXGLOVE_CLIENT_H
@@ -11,38 +11,40 @@ enum { FOXGLOVE_WARNING = 1, FOXGLOVE_ERROR = 2 }; /* levels of a status */
 
 struct foxglove_client {
     struct lws *wsi;
-    uint32_t every;          /* sends multiples of this tick; 0: the newest, sixty times a second */
-    int greeted;             /* 1: serverInfo was sent; advertise follows */
-    uint64_t next;           /* number of the first frame that may be sent to it */
-    uint64_t frame;          /* number of the frame that is being sent */
-    size_t message;          /* the frame's next message; 0: its time */
-    int in_frame;            /* 1: a frame is being sent */
-    int sent;                /* 1: a frame was sent */
-    uint64_t tick;           /* tick of the last frame that was sent */
-    uint32_t pings;          /* pings sent so far */
-    uint32_t pongs;          /* number of the last ping that was answered */
-    int group;               /* frames since the last ping */
-    int waiting;             /* 1: a frame has been due since an earlier update */
-    uint64_t lost, reported; /* frames */
-    int64_t reported_ns;
-    int level; /* of the status message that is due; 0: none */
+    uint32_t every; /* it is sent the ticks that are multiples of this; 0: the newest tick, 60 times
+                       a second */
+    int greeted;    /* 1: serverInfo was sent; advertise follows */
+    uint64_t next;  /* number of the first frame that may be sent to it */
+    uint64_t frame; /* number of the frame that is being sent */
+    size_t message; /* the frame's next message; 0: its time */
+    int in_frame;   /* 1: a frame is being sent */
+    int sent;       /* 1: a frame was sent */
+    uint64_t tick;  /* tick of the last frame that was sent */
+    uint32_t pings; /* pings sent so far */
+    uint32_t pongs; /* number of the last ping that was answered */
+    int group;      /* frames since the last ping */
+    int waiting;    /* 1: a frame has been due since an earlier update */
+    uint64_t lost, reported; /* frames that it missed, and how many were reported to it */
+    int64_t reported_ns;     /* time of the last report, CLOCK_MONOTONIC */
+    int level;               /* of the status message that is due; 0: none */
     char status[256];
     int fault; /* 1: the fault of the session was sent */
     int scene_due;
-    uint32_t subscribed[FOXGLOVE_TOPICS_MOST]; /* 1: topic by topic */
-    uint32_t ids[FOXGLOVE_TOPICS_MOST];        /* of the subscriptions, by topic */
+    uint32_t subscribed[FOXGLOVE_TOPICS_MOST]; /* for each topic: 1 where it is subscribed */
+    uint32_t ids[FOXGLOVE_TOPICS_MOST];        /* for each topic: number of the subscription */
     size_t subscriptions;
     struct request request;
 };
 
-/* The number of a channel is the number of its topic plus 1. */
+/* Number of topics. The number of a channel is the index of its topic plus 1. */
 size_t foxglove_topic_count(const struct server *s);
 
 /* Sets the status message that is sent next. It replaces one that waits. */
 __attribute__((format(printf, 3, 4))) void foxglove_set_status(struct foxglove_client *c, int level,
                                                                const char *format, ...);
 
-/* Writes the next message, from the client's WRITEABLE callback. 0, or -1: close the connection. */
+/* Writes the next message, in the client's WRITEABLE callback. Returns 0, or -1: close the
+ * connection. */
 int foxglove_send(struct server *s, struct foxglove_client *c);
 
 #endif

@@ -1,10 +1,11 @@
 /*
- * What a client of foxglove.sdk.v1 is sent: serverInfo, the channels, then the messages of frames.
+ * The messages sent to a client of foxglove.sdk.v1: serverInfo, the channels, then the messages of
+ * frames.
  *
- * Of the newest tick sixty times a second, or with ?every=N in the address of each tick that is a
- * multiple of N. A ping follows each group of frames, and no more than two groups are on their way
- * to a client that has not answered it: what waits in the sockets of a client that does not read is
- * old when it does. Frames that it misses are counted, and the client is informed.
+ * A frame is sent for the newest tick 60 times a second or, with ?every=N in the address, for each
+ * tick that is a multiple of N. A ping follows each group of frames. At most two groups are sent
+ * without an answer to their pings, so that a client that stops reading finds few old frames in its
+ * socket later. Frames that a client misses are counted and reported to it.
  */
 #include <jansson.h>
 #include <stdarg.h>
@@ -95,16 +96,15 @@ static int write_scene(struct server *s, struct foxglove_client *c, uint64_t tim
     return write_topic(s, c, &m);
 }
 
-/* Whether the client needs the frame of a tick. It may have it already: in a pause, the tick is
- * published again for new clients. */
+/* 1 where a client with ?every=N needs the frame of a tick. In a pause a tick is published again
+ * for new clients, and this client may have it already. */
 static int is_asked(const struct foxglove_client *c, uint64_t tick)
 {
     return tick % c->every == 0 && !(c->sent && tick == c->tick);
 }
 
-/* Finds the client's next frame from c->next on and stores its number there. Where the frames of a
- * client with ?every=N are no longer stored, it continues with the newest. 1 where there is a
- * frame. */
+/* Sets c->next to the number of the client's next frame. A client with ?every=N whose frames are no
+ * longer stored continues with the newest. Returns 1 where there is a frame. */
 static int find_frame(const struct server *s, struct foxglove_client *c)
 {
     const struct frames *f = &s->frames;
@@ -150,8 +150,8 @@ static int write_ping(struct server *s, struct foxglove_client *c)
     return server_write(s, c->wsi, &c->pings, sizeof c->pings, NULL, 0, LWS_WRITE_PING);
 }
 
-/* Writes the frame's next message: its time, /scene where it is due, then the topics. 1 where the
- * frame is complete and nothing was written. */
+/* Writes the frame's next message: its time, /scene where it is due, then the topics. Returns 1
+ * where the frame is complete and nothing was written. */
 static int write_of_frame(struct server *s, struct foxglove_client *c)
 {
     const struct frame *frame = frames_get(&s->frames, c->frame);
@@ -189,7 +189,7 @@ static int report_lost(struct server *s, struct foxglove_client *c)
     return write_status(s, c);
 }
 
-/* Writes one message. 0: written, 1: nothing to write, -1: close the connection. */
+/* Writes one message. Returns 0: written, 1: nothing to write, -1: close the connection. */
 static int write_one(struct server *s, struct foxglove_client *c)
 {
     if (c->greeted < 2) {
@@ -215,7 +215,7 @@ static int write_one(struct server *s, struct foxglove_client *c)
             return c->group ? write_ping(s, c) : 1;
         }
         if (c->lost > c->reported && tact_clock_now() > c->reported_ns + REPORT_NS) {
-            return report_lost(s, c); /* the client reads again */
+            return report_lost(s, c); /* the client reads: reports what it missed */
         }
         begin_frame(s, c);
     }

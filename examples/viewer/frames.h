@@ -1,6 +1,6 @@
 /*
- * The most recent frames of a session for its clients. A frame holds the messages of a tick,
- * encoded once for all clients.
+ * The most recent frames of a session for its clients. A frame contains the messages of one tick,
+ * which are encoded once for all clients.
  */
 #ifndef TACT_EXAMPLES_VIEWER_FRAMES_H
 #define TACT_EXAMPLES_VIEWER_FRAMES_H
@@ -13,7 +13,7 @@
 #define FRAMES_BYTES_MOST (16u << 20) /* or as many as fit here, at least one */
 
 struct frame {
-    uint64_t tick, time_ns; /* wall clock */
+    uint64_t tick, time_ns; /* time_ns: wall clock */
     size_t count;           /* number of messages, whose data points into bytes */
     struct tact_topic_message *messages;
     unsigned char *bytes;
@@ -27,14 +27,16 @@ struct frames {
     size_t size;          /* sum over all frames */
 };
 
-/* 0 or -ENOMEM. Call frames_close() in either case. */
+/* Allocates for the messages of that many topics. Returns 0 or -ENOMEM. Call frames_close() in
+ * either case. */
 int frames_open(struct frames *frames, size_t topics);
 void frames_close(struct frames *frames);
 
-/* Adds the frame of a record and drops the oldest ones where needed. 0, or -ENOMEM: not added. */
+/* Adds the frame of a record, and drops the oldest ones to make space. Returns 0, or -ENOMEM: it
+ * was not added. */
 int frames_add(struct frames *frames, struct tact_topics *topics, const struct tact_record *record);
 
-/* The frame of a number from `first` to `next` - 1. */
+/* The frame with a number from `first` to `next` - 1. */
 const struct frame *frames_get(const struct frames *frames, uint64_t number);
 
 #endif

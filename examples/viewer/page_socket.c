@@ -8,9 +8,9 @@ struct page_client {
     struct lws *wsi;
     size_t written; /* messages written so far: 0: hello is next, then the meshes, then frames */
     uint32_t sent;  /* number of the last frame */
-    int under_way;  /* frames that it has not acknowledged; its socket alone could hold 3 s of them
-                     */
-    int fault;      /* 1: sent */
+    int under_way; /* frames that it has not acknowledged: its socket alone would buffer 3 s of them
+                    */
+    int fault;     /* 1: sent */
     struct request request;
 };
 

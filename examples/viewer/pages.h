@@ -1,4 +1,5 @@
-/* The files of the page, which the program contains. CMakeLists.txt generates pages.c from page/.
+/* The files of the page, which are part of the program. CMakeLists.txt generates pages.c from
+ * page/.
  */
 #ifndef TACT_EXAMPLES_VIEWER_PAGES_H
 #define TACT_EXAMPLES_VIEWER_PAGES_H

@@ -1,6 +1,6 @@
 /*
- * Computes the frames of the viewer from a log. It runs the log's ticks again, so that a page gets
- * all computed values and not only the logged ones.
+ * Computes the frames of the viewer from a log. It runs the ticks of the log again, so that a page
+ * shows all computed values, not only the logged ones.
  */
 #ifndef TACT_EXAMPLES_VIEWER_PLAYBACK_H
 #define TACT_EXAMPLES_VIEWER_PLAYBACK_H
@@ -17,7 +17,7 @@ struct playback {
     struct tact_record *before, *now; /* records of two successive ticks */
     int *devices;
     struct tact_pressure *map; /* of the last tick that ran */
-    /* called with each record that is read on the way; or NULL */
+    /* called with each record that is read; or NULL */
     void (*each)(void *user, const struct tact_record *record);
     void *user;
     char *hello;   /* wire_hello() */

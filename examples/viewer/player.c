@@ -1,4 +1,4 @@
-/* Shows a log in the viewer at the pace that its pages ask for. */
+/* Shows a log in the viewer at the speed that the pages request. */
 #include "player.h"
 
 #include <errno.h>
@@ -12,7 +12,8 @@
 #include "server.h"
 #include "wishes.h"
 
-#define BUDGET_NS 9000000 /* of a frame, for running ticks; further ticks are skipped */
+#define BUDGET_NS                                                                                  \
+    9000000 /* part of a frame's time in which ticks are run; further ticks are skipped */
 
 extern char **environ;
 
@@ -75,7 +76,7 @@ static int open_server(struct player *p, const struct player_options *options,
     return rc;
 }
 
-/* Changes the position [records] as the pages asked. Returns 1 where a frame is due. */
+/* Changes the position [records] as the pages requested. Returns 1 where a frame is due. */
 static int follow_wishes(struct player *p, double *position, int *playing)
 {
     struct wish w = wishes_take(&p->wishes);

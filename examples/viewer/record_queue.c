@@ -9,7 +9,7 @@
 #define PARTS 2048 /* 4 MiB: two seconds of a small scene's ticks */
 
 struct part {
-    size_t left; /* bytes of the record from here on, this part included */
+    size_t left; /* remaining bytes of the record, including this part */
     unsigned char data[PART_BYTES - sizeof(size_t)];
 };
 
@@ -69,5 +69,5 @@ const struct tact_record *record_queue_next(struct record_queue *queue)
             return queue->taken;
         }
     }
-    return NULL; /* none, or the rest of it is still to come */
+    return NULL; /* there is no complete record yet */
 }

@@ -1,6 +1,7 @@
 /*
- * Records of ticks from the thread that computes them to that of the server: a ring of parts of one
- * size, since a record's length follows the number of its contacts.
+ * A queue of records from the thread that computes ticks to the thread of the server. As the length
+ * of a record depends on its number of contacts, records are divided into parts of equal size in a
+ * lock-free ring.
  */
 #ifndef TACT_EXAMPLES_VIEWER_RECORD_QUEUE_H
 #define TACT_EXAMPLES_VIEWER_RECORD_QUEUE_H
@@ -12,22 +13,23 @@
 
 struct record_queue {
     struct tact_ring *parts;
-    struct tact_record *filled; /* of the writer */
-    struct tact_record *taken;  /* of the reader */
+    struct tact_record *filled; /* record that the writer fills */
+    struct tact_record *taken;  /* record that the reader received last */
     size_t taken_bytes;
-    atomic_ullong lost; /* records without room */
+    atomic_ullong lost; /* number of records dropped because the ring was full */
 };
 
-/* record_bytes: of the longest record. 0 or -ENOMEM; to be closed whatever comes back. */
+/* record_bytes: size of the longest record. Returns 0 or -ENOMEM. Call record_queue_close() in
+ * either case. */
 int record_queue_open(struct record_queue *queue, size_t record_bytes);
 void record_queue_close(struct record_queue *queue);
 
-/* Writer: room for a record, and adding the first `bytes` of it. One without room is counted and
- * lost. Real-time safe. */
+/* For the writer: the buffer to be filled with a record, and adding the first `bytes` of it to the
+ * queue. A record that the ring has no space for is dropped and counted. Real-time safe. */
 struct tact_record *record_queue_room(struct record_queue *queue);
 void record_queue_add(struct record_queue *queue, size_t bytes);
 
-/* Reader: the next record, valid until the next call, or NULL. */
+/* For the reader: the next record, valid until the next call, or NULL. */
 const struct tact_record *record_queue_next(struct record_queue *queue);
 
 #endif

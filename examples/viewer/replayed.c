@@ -1,4 +1,4 @@
-/* A replay, as pages show it. */
+/* Shows a replay in the viewer. See replayed.h. */
 #include "replayed.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 #include "rt/clock.h"
 #include "server.h"
 
-#define BUDGET_NS 12000000 /* of a frame's time, for ticks */
+#define BUDGET_NS 12000000 /* part of a frame's time in which ticks are replayed */
 
 static int open_pages(struct replayed *r, struct tact_scene_log *view,
                       const struct tact_log_state *log)
@@ -89,7 +89,7 @@ static void publish_replayed(struct replayed *r, int flags)
                               r->view->scene->period, &state, r->map, server_frame(r->server)));
 }
 
-/* Follows what the pages asked for; 1 where that is another tick than the next one. */
+/* Applies the requests of the pages. Returns 1 where there were any: a frame is due. */
 static int follow(struct replayed *r, const struct tact_log_state *log, uint64_t *next, int *flags)
 {
     struct wish w = wishes_take(&r->wishes);

@@ -1,4 +1,4 @@
-/* Shows a replay in the viewer. The pages control its pace and the ticks that it goes to. */
+/* Shows a replay in the viewer. The pages control its speed and choose its ticks. */
 #ifndef TACT_EXAMPLES_VIEWER_REPLAYED_H
 #define TACT_EXAMPLES_VIEWER_REPLAYED_H
 
@@ -24,18 +24,19 @@ struct replayed {
     struct wire_state state; /* of the last tick that was replayed */
     int *devices;
     struct tact_pressure *map; /* of that tick */
-    double due;                /* ticks that are due */
+    double due;                /* number of ticks that are due */
     int64_t next_ns;           /* when the next frame is due */
     char *hello;
     void **meshes;
     size_t *mesh_sizes, shapes;
 };
 
-/* The turn() of a replay (struct tact_replay_options). The caller has set the first members. */
+/* The turn() of a replay (struct tact_replay_options). The caller sets the members up to `stop`
+ * beforehand. */
 int replayed_turn(struct replayed *r, struct tact_scene_log *view, const struct tact_log *log,
                   uint64_t *next);
 
-/* Call it with each replayed tick. Its latencies are those of the log. */
+/* Call it with each replayed tick. The latencies that it shows are those of the log. */
 void replayed_tick(struct replayed *r, const struct tact_record *logged,
                    const struct tact_record *record);
 

@@ -15,7 +15,7 @@
 #define FRAME_US 16667 /* time between two updates of the clients */
 #define BUFFER_LEAST 65536
 #define PORTS 20
-#define ORIGIN_ROOM 256 /* of an Origin, with the zero */
+#define ORIGIN_ROOM 256 /* bytes for an Origin, including the terminating zero */
 
 struct server *server_of(struct lws *wsi)
 {

@@ -1,8 +1,9 @@
 /*
- * The server of the viewer: the page and its socket on loopback, in its own thread. Frames reach it
- * through a triple buffer, so that the publishing thread never waits. A client that reads slowly
- * gets the newest frame and none of those between. The socket speaks tact.view.1 to the page, and
- * foxglove.sdk.v1, whose clients get the topics of the log: see README.md.
+ * The server of the viewer: the page and its socket on loopback, in its own thread. Frames are
+ * passed to it through a triple buffer, so that the publishing thread never waits. A client that
+ * reads slowly gets the newest frame; frames in between are skipped. The socket supports two
+ * protocols: tact.view.1 for the page, and foxglove.sdk.v1, whose clients get the topics of the
+ * log: see README.md.
  */
 #ifndef TACT_EXAMPLES_VIEWER_SERVER_H
 #define TACT_EXAMPLES_VIEWER_SERVER_H
@@ -31,7 +32,7 @@ struct server_options {
     void *const *meshes; /* the messages, and their sizes; they and hello must outlive the server */
     const size_t *mesh_sizes;
     size_t frame_room;
-    const char *name;           /* of the session or log, shown to people */
+    const char *name;           /* of the session or log, for display */
     struct tact_topics *topics; /* only the server's thread may use it while the server is open */
     size_t record_room;         /* bytes of the longest record of these topics */
     const char *allowed_origin; /* origin from which a browser may use foxglove.sdk.v1; or NULL */
@@ -45,7 +46,7 @@ struct server_options {
 
 struct server;
 
-/* Whether a text has the form of an Origin: "https://host", "http://host:1234". */
+/* 1 where a text has the form of an Origin: "https://host", "http://host:1234". */
 int server_is_origin(const char *text);
 
 /* Listens and starts the thread. 0, or a negative errno with *err filled. */
@@ -60,9 +61,9 @@ const char *server_address(const struct server *server);
 void *server_frame(struct server *server);
 void server_publish(struct server *server, size_t bytes);
 
-/* Whether clients of foxglove.sdk.v1 need the record of that tick; frame: 1 where the page gets a
- * frame of it. Then the record to fill, and publishing its first `bytes`. One thread;
- * real-time safe. */
+/* server_wants_record(): 1 where clients of foxglove.sdk.v1 need the record of that tick; frame: 1
+ * where the page gets a frame of it. server_record(): the buffer to be filled;
+ * server_publish_record(): publishes its first `bytes`. One thread; real-time safe. */
 int server_wants_record(const struct server *server, uint64_t tick, int frame);
 struct tact_record *server_record(struct server *server);
 void server_publish_record(struct server *server, size_t bytes);

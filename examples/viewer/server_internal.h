@@ -33,7 +33,7 @@ struct server {
     _Atomic(const char *) fault;
     struct tact_triple *pages; /* frames of the page, from the publishing thread */
     const struct slot *newest;
-    unsigned char *buffer; /* holds the message that is written */
+    unsigned char *buffer; /* the message that is being written */
     size_t buffer_room;
     int port;
     char token[33];
@@ -59,8 +59,8 @@ int server_add_part(struct request *request, struct lws *wsi, const void *in, si
 
 struct server *server_of(struct lws *wsi);
 
-/* Whether the Host is this machine's loopback with this port, and the Origin is the page's, the
- * allowed one, or absent. */
+/* 1 where the Host is this machine's loopback with this port; and 1 where the Origin is that of the
+ * page, the allowed one, or absent. */
 int server_has_local_host(struct lws *wsi);
 int server_has_good_origin(struct lws *wsi, const char *allowed);
 

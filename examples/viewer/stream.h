@@ -28,7 +28,7 @@ struct stream {
     double period;
     uint32_t every; /* ticks between two frames */
     int flags;
-    int paced; /* 1: a simulation, whose pace the pages set */
+    int paced; /* 1: a simulation, whose speed the pages set */
     struct tact_pressure *map;
     uint64_t map_tick; /* tick of its pressures */
     int *devices;
@@ -53,7 +53,7 @@ int stream_open(struct stream *stream, struct tact_session *session, const struc
                 struct tact_error *err);
 void stream_close(struct stream *stream);
 
-/* Runs a simulation for that many ticks at the pace that the pages set, real time at first. Then
+/* Runs a simulation for that many ticks at the speed that the pages set, initially real time. Then
  * shows its last tick until it is stopped. Returns as tact_session_run() does. */
 int stream_run(struct stream *stream, uint64_t ticks, struct tact_session_report *report);
 

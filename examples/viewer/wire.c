@@ -92,7 +92,7 @@ void wire_add_tick(struct wire_gather *g, struct tact_world *world, double perio
                    double compute_ns)
 {
     struct merge merge = {.gather = g, .period = period};
-    if (!g->ticks) { /* the forces were those of the last frame until now */
+    if (!g->ticks) { /* the first tick of a frame: what was gathered is that of the last one */
         g->count = 0;
         g->wake = g->compute = 0.0;
     }

@@ -1,13 +1,15 @@
 /*
- * What the page of the viewer is sent: the scene once, then frames of what happens.
+ * The messages sent to the page of the viewer: the scene once, then frames with the state of the
+ * session.
  *
- * Text messages are JSON: `hello` with names and shapes, `fault` with why. Binary messages are
- * little-endian and begin with their type. Type 1 is a mesh: u8 type, u8[3] 0, u32 shape, u32
- * vertices, u32 triangles, f32[3] a vertex [m, shape frame], u32[3] a triangle. Type 2 is a frame:
- * struct wire_head, then struct wire_pose a shape, a struct wire_contact and its outline a contact
- * (f32[3] a corner [m, world], up to a multiple of 8 bytes) and, where its peak is not 0, its
- * struct wire_pressure, a struct wire_joint a joint, u32 a device (enum tact_device_state, up to a
- * multiple of 8 bytes), and the bins of two histograms, wake-up and compute.
+ * Text messages are JSON: `hello` with names and shapes, `fault` with its description. Binary
+ * messages are little-endian and begin with their type. Type 1 is a mesh: u8 type, u8[3] 0, u32
+ * shape, u32 vertices, u32 triangles, f32[3] a vertex [m, shape frame], u32[3] a triangle. Type 2
+ * is a frame: struct wire_head, then struct wire_pose a shape, a struct wire_contact and its
+ * outline a contact (f32[3] a corner [m, world], up to a multiple of 8 bytes) and, where its peak
+ * is not 0, its struct wire_pressure, a struct wire_joint a joint, u32 a device (enum
+ * tact_device_state, up to a multiple of 8 bytes), and the bins of two histograms, wake-up and
+ * compute.
  */
 #ifndef TACT_EXAMPLES_VIEWER_WIRE_H
 #define TACT_EXAMPLES_VIEWER_WIRE_H
@@ -36,7 +38,7 @@ struct wire_head {
     uint32_t iterations, missed, age; /* iterations of the solver; ticks that missed their deadline
                                          so far; age of the moments */
     uint32_t shapes, contacts, joints, devices, bins;
-    uint32_t ticks, left_out; /* ticks since the last frame; contacts that did not fit */
+    uint32_t ticks, left_out; /* ticks since the last frame; contacts beyond the capacity */
 };
 
 struct wire_pose {

@@ -1,4 +1,4 @@
-/* The message about the scene, which the page gets once; see wire.h. The scene's names were
+/* The message with the scene, which a page gets once; see wire.h. The scene's names were
  * checked: letters, digits, _ and -. */
 #include <errno.h>
 #include <jansson.h>

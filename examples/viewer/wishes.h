@@ -1,5 +1,6 @@
 /*
- * Requests of the pages. The server's thread writes them; the thread that plays reads them.
+ * Requests of the pages. The server's thread stores them; the thread that runs the ticks takes
+ * them.
  */
 #ifndef TACT_EXAMPLES_VIEWER_WISHES_H
 #define TACT_EXAMPLES_VIEWER_WISHES_H
@@ -14,7 +15,7 @@ struct wishes {
     pthread_mutex_t lock;
     int playing;
     double speed; /* factor of real time */
-    int64_t step; /* ticks */
+    int64_t step; /* number of ticks to go forward; negative: back */
     double seek;  /* tick, or -1 */
     int changed;  /* 1: a frame is due although playback is paused */
     int marker, stop;

@@ -1,4 +1,4 @@
-/* Extents of meshes, stored in tact's cache folder, and what a person should know of them. */
+/* The session's store of extents: in the cache folder of tact, with messages for the user. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,9 +7,9 @@
 #include "rt/session/facts.h"
 #include "rt/session/session_internal.h"
 
-#define MOST_BYTES (1u << 30) /* of an extent */
+#define MOST_BYTES (1u << 30) /* limit for a stored extent */
 
-/* Stored ones are of these results only. */
+/* The name contains the results version, so that no extent of another version is loaded. */
 static void name_file(const char *name, char *out, size_t size)
 {
     snprintf(out, size, "%s-%d", name, TACT_RESULTS_VERSION);
