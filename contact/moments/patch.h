@@ -114,10 +114,8 @@ struct tact_patch_options {
  * section 4.2). ELASTIC: R = 3/2 sqrt(l1 l2) / depth with l1, l2 the eigenvalues of that block,
  * exact for a shallow cap (C/V = 2 R depth / 3). target is set to 0 and rolling_radius to INFINITY.
  * @retval 0
- * @retval -EDOM  no volume, or no gradient that defines a normal: for a solid wholly inside
- * another
- *                rounding leaves some
- * Real-time safe.
+ * @retval -EDOM  no volume, or no gradient that defines a normal; for a solid wholly inside another
+ * rounding may leave a gradient Real-time safe.
  */
 TACT_API int tact_patch_from_moments(const struct tact_moments *m,
                                      const struct tact_patch_options *options,

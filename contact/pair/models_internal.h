@@ -4,7 +4,7 @@
 
 #include "contact/pair/model.h"
 
-/* The words of the models, in the order of the table: each is a folder beside this header and a
+/* The names of the models, in the order of the table: each is a folder beside this header and a
  * line here. */
 #define TACT_MODELS(MODEL)                                                                         \
     MODEL(volume)   /* Bouchard 2015 */                                                            \

@@ -106,8 +106,9 @@ void tact_opening_preload(const struct tact_world *world, struct tact_contact *c
 {
     double excess = tact_max(0.0, c->patch.depth - c->patch.target);
     c->starting &= c->preload > 0.0;
-    /* A contact that rounding lifts comes down again. Were the target at its present depth, the
-     * targets of several contacts of a body would never agree. */
+    /* LIFT is the amount by which rounding may lift a contact temporarily. Without it the preload
+     * would follow each such lift, and the targets of several contacts of a body would never agree.
+     */
     if (c->preload > 0.0) {
         c->preload = tact_min(c->preload, excess + LIFT * c->patch.target);
     }

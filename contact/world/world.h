@@ -241,7 +241,7 @@ TACT_API struct tact_body *tact_world_body(struct tact_world *world, int index);
 TACT_API struct tact_hand *tact_world_hand(struct tact_world *world, int index);
 /** A shape by its index. Real-time safe. */
 TACT_API const struct tact_shape *tact_world_shape(const struct tact_world *world, int index);
-/** What a shape is attached to. Real-time safe. */
+/** The owner of a shape: a body, a link of a hand, or FIXED. Real-time safe. */
 TACT_API struct tact_owner tact_world_owner(const struct tact_world *world, int shape);
 /** The contact of a pair; valid until the next tact_world_begin(). For a pair that is not near it
  * is a placeholder, valid until the next call: to write the contact call tact_world_add_near()

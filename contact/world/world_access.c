@@ -1,4 +1,5 @@
-/* What a program reads of a world: counts, shapes, pairs, contacts, and what it sets by name. */
+/* Access of a program to a world: it reads counts, shapes, pairs and contacts, and sets weights,
+ * normals and the observer. */
 #include <string.h>
 #include "contact/world/near_internal.h"
 #include "contact/world/world_internal.h"

@@ -1,5 +1,4 @@
-/* What a tick does before and after the solve: poses and near pairs, moments, patches, integration.
- */
+/* The tick before and after the solve: poses and near pairs, moments, patches, integration. */
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -257,7 +256,7 @@ static double last_impulse(const struct tact_world *world, const struct tact_con
     return sum;
 }
 
-/* What the model of a near pair is asked at the start of the tick. */
+/* Makes the query of a near pair's model at the start of the tick. */
 static void make_query(struct tact_world *world, int slot, struct tact_pair_query *query)
 {
     struct tact_contact *c = &world->contacts[slot];

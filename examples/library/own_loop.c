@@ -1,5 +1,6 @@
-/* A program that runs its own loop at 1 kHz in real time and gets the same bits as `tact run`.
- * own_loop SCENE SECONDS LOG */
+/* A program that runs its own loop at 1 kHz in real time and gets the same bits as `tact run`:
+ *
+ *     own_loop SCENE SECONDS LOG */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

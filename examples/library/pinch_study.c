@@ -1,5 +1,7 @@
 /* A pinch study: how hard must two fingers press a ruler that they grasp away from its centre of
- * mass? pinch_study ruler.yaml      prints a row for each grip, from open (0) to closed (1) */
+ * mass? Prints a row for each grip, from open (0) to closed (1):
+ *
+ *     pinch_study ruler.yaml */
 #include <math.h>
 #include <stdio.h>
 #include <tact/tact.h>

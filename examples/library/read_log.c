@@ -1,5 +1,6 @@
-/* Reads a log and prints when each pair touched and the largest force between its shapes. read_log
- * FILE */
+/* Reads a log and prints when each pair touched and the largest force between its shapes:
+ *
+ *     read_log FILE */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

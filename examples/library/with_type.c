@@ -1,4 +1,6 @@
-/* A program that links a device type of its own, swing.c. with_type swing.yaml LOG */
+/* A program that links a device type of its own, swing.c:
+ *
+ *     with_type swing.yaml LOG */
 #include <stdio.h>
 #include <tact/tact.h>
 

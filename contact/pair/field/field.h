@@ -36,9 +36,8 @@ struct tact_pressure_field;
  * inside of them.
  * @retval 0  *out is the field, to be freed with tact_field_free()
  * @retval -EINVAL  a number that is not finite, an index out of range, a tetrahedron that is flat
- * or
- *         without positive pressure, a face of three or more tetrahedra, or a positive pressure on
- *         the boundary; err states which
+ * or without positive pressure, a face of three or more tetrahedra, or a positive pressure on the
+ * boundary; err states which
  * @retval -ENOMEM
  * Not real-time safe.
  */

@@ -176,8 +176,8 @@ static int of_extent(const struct tact_extent *extent, double slope,
     return rc;
 }
 
-/* Where the surface is farther from the zero of the pressure than half the layer, the layer is not
- * what its thickness says. */
+/* Warns where the surface of zero pressure differs from the mesh by more than half the thickness of
+ * the layer, so that the actual thickness there is another. */
 static void warn_of(const struct tact_mesh *mesh, const struct tact_field_material *material,
                     const struct tact_field_quality *q)
 {

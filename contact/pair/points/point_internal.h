@@ -84,7 +84,7 @@ void tact_points_prepare(struct point_store *store, int pair, const struct tact_
 
 /* Sums of squares over the points of a pass. */
 struct point_pass {
-    double size, change; /* of the impulses, and of what the pass changed */
+    double size, change; /* of the impulses, and of their changes in the pass */
     double residual;     /* natural-map residual before it, as tact_local_residual() */
     int limits;          /* enum tact_limit bits: OPEN, or CONE where every loaded point slips */
 };

@@ -309,9 +309,10 @@ static double line_search(const struct smooth_pair *pair, const struct smooth_co
     return distance;
 }
 
-/* The direction whose supporting planes are farthest apart, or overlap least. The distance along n
- * is concave where it is positive (the dual of the distance, a convex program), so that any ascent
- * leads there. It ends near the maximum, from which Newton's method converges. */
+/* Finds the direction n with the largest distance between the supporting planes, negative where
+ * they overlap. The distance along n is concave where it is positive (the dual of the distance, a
+ * convex program), so that any ascent leads to its maximum. The ascent ends near that, from where
+ * Newton's method converges. */
 static int search_direction(const struct smooth_pair *pair, struct smooth_contact *c)
 {
     double n[3], miss[2], aside[2], turn[2], d[3];

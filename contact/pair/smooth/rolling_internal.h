@@ -17,9 +17,12 @@ void tact_smooth_velocity(const double twist[6], const double arm[3], double out
 
 /*
  * Montana's equations (1988) without charts, at any gap g: with the slip v and relative rotation w
- * of A relative to B, (L_A + L_B + g L_A L_B) xi_B = w x n + L_A (v - g w_B x n) xi_A = xi_B + g
- * ndot - v,   ndot = w_B x n + L_B xi_B. twist: of the shapes' frames at their origins, world. 0,
- * or -EDOM where the surfaces conform.
+ * of A relative to B,
+ *
+ *     (L_A + L_B + g L_A L_B) xi_B = w x n + L_A (v - g w_B x n)
+ *     xi_A = xi_B + g ndot - v,   ndot = w_B x n + L_B xi_B.
+ *
+ * twist: of the shapes' frames at their origins, world. 0, or -EDOM where the surfaces conform.
  */
 int tact_smooth_move(const struct smooth_contact *c, const double twist[2][6],
                      struct smooth_motion *out);
