@@ -125,7 +125,8 @@ static void couple_constraint(const struct world_constraint *w, int side, const 
     }
 }
 
-/* C of all joints of a mechanism with what moves `body` by y. */
+/* C of all joints of a mechanism for a contact or free row whose unit impulses change the velocity
+ * of `body` by y. */
 static void couple_mechanism(const struct tact_world *world, int mechanism, int body,
                              const double *y, int columns, int column, double *c)
 {

@@ -180,7 +180,7 @@ static int *contact_counter(struct tact_world *world, struct tact_owner owner)
                                          : &world->hands[owner.index].touching;
 }
 
-/* Whether a side of a block can move, and is not that of side 0, too. */
+/* 1 where a side of a block can move, and is not of the same owner as side 0. */
 static int moves(const struct block *block, int side)
 {
     struct tact_owner owner = block->owner[side], first = block->owner[0];

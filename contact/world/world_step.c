@@ -409,7 +409,7 @@ int tact_assemble_blocks(struct tact_world *world)
     return world->overflow || world->near.overflow ? -ENOSPC : 0;
 }
 
-/* Overlap below which solids touch without an overlap: rounding of their poses [m]. */
+/* Depth that counts as a gap of zero: rounding of the poses [m]. */
 #define IN_TOUCH 1e-12
 
 /* Depth of a pair beyond its target; 33 sizes for a shape wholly inside the other. An elastic
