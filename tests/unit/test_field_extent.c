@@ -99,7 +99,7 @@ static void sphere_is_exact(void **state)
 {
     (void)state;
     struct tact_mesh *mesh = sphere();
-    for (int kind = TACT_EXTENT_SCREENED; tact_extent_kind_names[kind]; kind++) {
+    for (enum tact_extent_kind kind = TACT_EXTENT_SCREENED; tact_extent_kind_names[kind]; kind++) {
         struct tact_extent *extent = extent_of(mesh, kind, T, R / 16.0);
         double worst = 0.0;
         for (size_t i = 0; i < extent->vertex_count; i++) {

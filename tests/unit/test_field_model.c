@@ -22,7 +22,7 @@
 
 static void set_field(struct world_scene *s, int material, double modulus, double thickness)
 {
-    const struct tact_material of = {.field = {modulus, thickness}};
+    const struct tact_material of = {.field = {.modulus = modulus, .thickness = thickness}};
     assert_int_equal(tact_world_set_material(s->world, material, &of), 0);
 }
 
@@ -351,8 +351,10 @@ static void patch_of(const struct tact_shape *a, const struct tact_pose *pa, dou
                      struct tact_patch *patch)
 {
     const struct tact_contact_model *model = tact_contact_model_find("field");
-    const struct tact_material of_a = {.field = {isinf(slope_a) ? 0.0 : slope_a, 1.0}};
-    const struct tact_material of_b = {.field = {isinf(slope_b) ? 0.0 : slope_b, 1.0}};
+    const struct tact_material of_a = {
+        .field = {.modulus = isinf(slope_a) ? 0.0 : slope_a, .thickness = 1.0}};
+    const struct tact_material of_b = {
+        .field = {.modulus = isinf(slope_b) ? 0.0 : slope_b, .thickness = 1.0}};
     const struct tact_world_options o = tact_world_options_default();
     const struct tact_contact_law law = law_of(0.5, 0.0, 0.0);
     struct tact_pair_piece piece[TACT_PIECES];

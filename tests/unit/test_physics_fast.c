@@ -155,7 +155,7 @@ static void fast_bodies_pass_nothing(void **state)
     struct tact_mesh *mesh;
     struct tact_error err;
     assert_int_equal(tact_mesh_hull(pyramid[0], 5, &mesh, &err), 0);
-    for (int kind = 0; kind < KINDS; kind++) {
+    for (enum body_kind kind = 0; kind < KINDS; kind++) {
         struct outcome out = {.least = INFINITY};
         int trials = campaign_size(60, 3000);
         for (int i = 0; i < trials; i++) {

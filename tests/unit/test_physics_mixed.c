@@ -72,7 +72,7 @@ static struct tact_contact_law random_law(const struct world_scene *s, int a, in
 static int build(struct world_scene *s, double period, int points)
 {
     struct tact_world_options options = tact_world_options_default();
-    const struct tact_material soft = {.field = {1e6, 0.1}};
+    const struct tact_material soft = {.field = {.modulus = 1e6, .thickness = 0.1}};
     double size = exp(uniform(-4.0, 0.0)), height = 0.0;
     int seen = 0, bodies = 2 + pick(BODIES - 1);
     options.period = period;

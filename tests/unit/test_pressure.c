@@ -25,7 +25,8 @@ static void open_scene(struct world_scene *s, int ground_soft, int soft)
     const int is_soft[2] = {ground_soft, soft};
     scene_open(s, &o);
     for (int i = 0; i < 2; i++) {
-        const struct tact_material of = {.field = {is_soft[i] ? 1e6 : 0.0, 0.01}};
+        const struct tact_material of = {
+            .field = {.modulus = is_soft[i] ? 1e6 : 0.0, .thickness = 0.01}};
         assert_int_equal(tact_world_set_material(s->world, i, &of), 0);
     }
     scene_ground(s);
