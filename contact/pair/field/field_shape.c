@@ -17,6 +17,10 @@
 /* Number of triangles of a sphere, which has no triangulation of its own. */
 enum { BALL_TRIANGLES = 2000 };
 
+/* A core of less than this part of the body's size is 0 wide: its tetrahedra would be flat. The
+ * slope of the faces beyond it is off by at most as much. */
+#define NARROW 1e-2
+
 /* Vertices, tetrahedra and pressures under construction. */
 struct maker {
     const struct tact_shape *shape;
@@ -62,6 +66,12 @@ static double core_depth(const struct tact_shape *shape, const struct tact_mesh 
     }
 }
 
+/* Half the width of the core in a direction in which the body is 2 `half` wide [m]. */
+static double core_half(double half, double depth)
+{
+    return half - depth < NARROW * half ? 0.0 : half - depth;
+}
+
 /* The point in the core that belongs to a vertex x. */
 static void core_place(const struct maker *m, const double *x, double *out)
 {
@@ -70,15 +80,16 @@ static void core_place(const struct maker *m, const double *x, double *out)
     switch (m->shape->kind) {
     case TACT_SHAPE_BOX:
         for (int k = 0; k < 3; k++) {
-            out[k] = copysign(s[k] - m->depth, x[k]) + 0.0;
+            out[k] = copysign(core_half(s[k], m->depth), x[k]) + 0.0;
         }
         return;
     case TACT_SHAPE_CAPSULE:
         tact_v3_set(out, 0.0, 0.0, z * s[1] + 0.0);
         return;
     case TACT_SHAPE_CYLINDER:
-        shrink = (s[0] - m->depth) / s[0];
-        tact_v3_set(out, shrink * x[0] + 0.0, shrink * x[1] + 0.0, z * (s[1] - m->depth) + 0.0);
+        shrink = core_half(s[0], m->depth) / s[0];
+        tact_v3_set(out, shrink * x[0] + 0.0, shrink * x[1] + 0.0,
+                    z * core_half(s[1], m->depth) + 0.0);
         return;
     case TACT_SHAPE_CONVEX:
         tact_v3_copy(out, c);
