@@ -109,6 +109,20 @@ static double row_compliance(const struct tact_world *world, const struct block 
     return tact_max(own, world->newton.compliance * block->local.s[7 * row]);
 }
 
+/* Solves left x = right for the response: the six columns of C, and a as the seventh. Returns 0
+ * where there is none. */
+static int solve_response(double *left, double *right, double *c, double *a)
+{
+    if (!tact_six_solve(left, right, 7)) {
+        return 0;
+    }
+    for (int k = 0; k < 6; k++) {
+        memcpy(c + 6 * k, right + 7 * k, 6 * sizeof *c);
+        a[k] = right[7 * k + 6];
+    }
+    return 1;
+}
+
 /* Response of a contact that sticks: S d + e + J dv = 0, where the rigid part of S is in J dv. */
 static int stick_response(const struct block *block, const double *soft, const double *e, double *c,
                           double *a)
@@ -133,14 +147,7 @@ static int stick_response(const struct block *block, const double *soft, const d
         right[8 * k] = k < rows ? -1.0 : 0.0;
         right[7 * k + 6] = k < rows ? -e[k] : 0.0;
     }
-    if (!tact_six_solve(left, right, 7)) {
-        return 0;
-    }
-    for (int k = 0; k < 6; k++) {
-        memcpy(c + 6 * k, right + 7 * k, 6 * sizeof *c);
-        a[k] = right[7 * k + 6];
-    }
-    return 1;
+    return solve_response(left, right, c, a);
 }
 
 /* Difference between b of a contact at the present velocities and in the sweep that gave r. */
@@ -189,14 +196,7 @@ static int find_response(const struct tact_world *world, const struct block *blo
     for (int k = 0; k < 6; k++) {
         right[7 * k + 6] = tact_dot(slope + 6 * k, e, 6) + press[k] * was;
     }
-    if (!tact_six_solve(left, right, 7)) {
-        return 0;
-    }
-    for (int k = 0; k < 6; k++) {
-        memcpy(c + 6 * k, right + 7 * k, 6 * sizeof *c);
-        a[k] = right[7 * k + 6];
-    }
-    return 1;
+    return solve_response(left, right, c, a);
 }
 
 /* Change of a contact's impulse for changes v of the velocities. */
