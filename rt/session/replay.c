@@ -316,7 +316,7 @@ int tact_replay_run_with(const char *path, const struct tact_replay_options *o,
     report->bytes_lost = state->bytes_lost;
     snprintf(report->damage, sizeof report->damage, "%s", state->why);
     compare_facts(log, path, o->messages, report);
-    rc = tact_view_open_with(log, o->local, o->messages, &view, err);
+    rc = tact_scene_log_open_with(log, o->local, o->messages, &view, err);
     rc = rc ? rc : check_range(state, o, view.session->period, err);
     rc = rc ? rc : open_moments(&view, o, err);
     if (!rc && o->playback_device) {

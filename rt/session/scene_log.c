@@ -215,12 +215,12 @@ static int set_local(struct tact_scene *scene, const char *local)
 int tact_scene_log_open(const struct tact_log *log, struct tact_messages messages,
                         struct tact_scene_log *out, struct tact_error *err)
 {
-    return tact_view_open_with(log, NULL, messages, out, err);
+    return tact_scene_log_open_with(log, NULL, messages, out, err);
 }
 
-int tact_view_open_with(const struct tact_log *log, const char *local,
-                        struct tact_messages messages, struct tact_scene_log *out,
-                        struct tact_error *err)
+int tact_scene_log_open_with(const struct tact_log *log, const char *local,
+                             struct tact_messages messages, struct tact_scene_log *out,
+                             struct tact_error *err)
 {
     struct tact_session_options options = tact_session_options_default();
     memset(out, 0, sizeof *out);

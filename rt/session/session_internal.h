@@ -405,9 +405,9 @@ void tact_session_tick(void *user, uint64_t tick, int64_t planned_ns, int64_t wo
 
 /* scene_log.c: tact_scene_log_open() with another local solver than the scene's, or NULL. */
 struct tact_scene_log;
-int tact_view_open_with(const struct tact_log *log, const char *local,
-                        struct tact_messages messages, struct tact_scene_log *out,
-                        struct tact_error *err);
+int tact_scene_log_open_with(const struct tact_log *log, const char *local,
+                             struct tact_messages messages, struct tact_scene_log *out,
+                             struct tact_error *err);
 
 /*
  * start.c: overlaps at the start, before the layout; their report at load; and at the end the

@@ -164,7 +164,7 @@ def check_clients(tact, source, folder, home):
 
 
 class Asked:
-    """A client that tells what a server answers."""
+    """A client that reports what a server answers."""
 
     def __init__(self, port):
         self.socket = connect(port)
