@@ -10,7 +10,7 @@
 #include <cmocka.h>
 #include "contact/counts.h"
 #include "rt/session/replay.h"
-#include "support/run_scene.h"
+#include "support/replays.h"
 
 /* All kinds of shape, soft and rigid, that fall on a soft floor beside each other. */
 static const char all_kinds[] =
@@ -63,14 +63,7 @@ static void runs_and_replays(void **state)
     assert_true(report.counts[TACT_COUNT_CROWDED] == 0);
     assert_true(report.recorder.pressures == 25 && report.recorder.pressure_overruns == 0);
     assert_true(report.recorder.polygons_left_out == 0);
-    for (int from = 0; from < 250; from += 83) {
-        struct tact_replay_options how = tact_replay_options_default();
-        struct tact_replay_report replayed;
-        struct tact_error err = {.line = 0};
-        how.from = from;
-        assert_int_equal(tact_replay_run_with(path, &how, &replayed, &err), 0);
-        assert_true(replayed.differing == 0 && replayed.ticks == (uint64_t)(250 - from));
-    }
+    check_replays_of(path, 250, 83, 0);
     assert_int_equal(remove(path), 0);
     assert_int_equal(rmdir(log), 0);
 }

@@ -15,7 +15,7 @@
 #include <cmocka.h>
 #include "contact/world/world_internal.h"
 #include "rt/session/replay.h"
-#include "support/run_scene.h"
+#include "support/replays.h"
 #include "support/world_scene.h"
 
 #define G 9.81
@@ -383,15 +383,7 @@ static void its_state_is_in_the_log(void **state)
     snprintf(path, sizeof path, "%s/a.mcap", log);
     options.record = path;
     run_text(text, &options, &report);
-    for (int from = 0; from < 300; from += 37) {
-        struct tact_replay_options how = tact_replay_options_default();
-        struct tact_replay_report replayed;
-        struct tact_error err = {.line = 0};
-        how.from = from;
-        how.each = from % 2;
-        assert_int_equal(tact_replay_run_with(path, &how, &replayed, &err), 0);
-        assert_true(replayed.differing == 0 && replayed.ticks == (uint64_t)(300 - from));
-    }
+    check_replays_of(path, 300, 37, 1);
     assert_int_equal(remove(path), 0);
     assert_int_equal(rmdir(log), 0);
 }

@@ -8,8 +8,23 @@
 #include "rt/session/replay.h"
 #include "run_scene.h"
 
+/* Replays a log of so many ticks from every `step`th of them, bit for bit. each: every second time
+ * with each tick started from the log. */
+static inline void check_replays_of(const char *path, int ticks, int step, int each)
+{
+    for (int from = 0; from < ticks; from += step) {
+        struct tact_replay_options how = tact_replay_options_default();
+        struct tact_replay_report replayed;
+        struct tact_error err = {.line = 0};
+        how.from = from;
+        how.each = each && from % 2;
+        assert_int_equal(tact_replay_run_with(path, &how, &replayed, &err), 0);
+        assert_true(replayed.differing == 0 && replayed.ticks == (uint64_t)(ticks - from));
+    }
+}
+
 /* Of a scene of 0.6 s: every tick to the bit. Returns the report of the session. */
-static struct tact_session_report check_replays(const char *text)
+static inline struct tact_session_report check_replays(const char *text)
 {
     struct tact_session_options options = {.clock = TACT_LOOP_FREE};
     struct tact_session_report report;
@@ -20,15 +35,7 @@ static struct tact_session_report check_replays(const char *text)
     run_text(text, &options, &report);
     assert_true(report.counts[TACT_COUNT_UNSOLVED] <= 6); /* a hundredth of the ticks */
     assert_true(report.counts[TACT_COUNT_NOT_FOUND] == 0);
-    for (int from = 0; from < 600; from += 97) {
-        struct tact_replay_options how = tact_replay_options_default();
-        struct tact_replay_report replayed;
-        struct tact_error err = {.line = 0};
-        how.from = from;
-        how.each = from % 2;
-        assert_int_equal(tact_replay_run_with(path, &how, &replayed, &err), 0);
-        assert_true(replayed.differing == 0 && replayed.ticks == (uint64_t)(600 - from));
-    }
+    check_replays_of(path, 600, 97, 1);
     assert_int_equal(remove(path), 0);
     assert_int_equal(rmdir(log), 0);
     return report;
