@@ -1,0 +1,59 @@
+/* The line of a push that programs of tests/bench/planar_slide read: weight [N], friction, torsion
+ * arm [m], number of feet, their x and y [m] from the centre of mass, velocity of the centre of
+ * mass [m/s] and spin [rad/s], all in the block's frame. They print fx fy m [N, N m], which push
+ * the block on at its centre of mass: minus friction. */
+#ifndef TACT_BENCH_PLANAR_SLIDE_PUSH_H
+#define TACT_BENCH_PLANAR_SLIDE_PUSH_H
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { FEET = 16, REST = 1000 }; /* most feet; ticks in which the block comes to rest */
+
+static const double GRAVITY = 9.81;
+
+struct push {
+    double weight, friction, arm;
+    int feet;
+    double place[FEET][2];
+    double twist[3]; /* vx, vy, spin */
+};
+
+/* Factor that makes the speed of a push `speed` [m/s]: of dry friction, only the direction matters.
+ */
+static inline double push_scale(const struct push *p, double speed)
+{
+    return speed / fmax(hypot(p->twist[0], p->twist[1]), fabs(p->twist[2]) * p->arm);
+}
+
+static inline int is_same_block(const struct push *a, const struct push *b)
+{
+    return a->weight == b->weight && a->friction == b->friction && a->arm == b->arm &&
+           a->feet == b->feet && !memcmp(a->place, b->place, sizeof a->place);
+}
+
+/* 1 where the line is a push. */
+static inline int read_push(const char *line, struct push *out)
+{
+    int used;
+    memset(out, 0, sizeof *out);
+    if (sscanf(line, "%lf %lf %lf %d%n", &out->weight, &out->friction, &out->arm, &out->feet,
+               &used) != 4 ||
+        out->feet < 1 || out->feet > FEET) {
+        return 0;
+    }
+    for (int i = 0; i < 2 * out->feet + 3; i++) {
+        double *to = i < 2 * out->feet ? &out->place[i / 2][i % 2] : &out->twist[i - 2 * out->feet];
+        int more;
+        line += used;
+        if (sscanf(line, "%lf%n", to, &more) != 1 || !isfinite(*to)) {
+            return 0;
+        }
+        used = more;
+    }
+    return out->weight > 0.0 && out->friction > 0.0 && out->arm > 0.0 &&
+           isfinite(push_scale(out, 1.0));
+}
+
+#endif
