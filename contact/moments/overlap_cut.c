@@ -213,13 +213,13 @@ TACT_INLINE void tact_cut_cap(struct tact_cutter *c, int cap, int plane)
     }
 }
 
-/** Cuts a face of A, in buffer 0, by all planes, and passes on what is left. */
-TACT_INLINE void tact_cut_one(struct tact_cutter *c, int n, double share, tact_cut_face_fn *face,
-                              void *user)
+/** Cuts a face of A, in buffer 0, by the planes whose bits are set, and passes on what is left. */
+TACT_INLINE void tact_cut_one(struct tact_cutter *c, int n, uint64_t planes, double share,
+                              tact_cut_face_fn *face, void *user)
 {
     struct tact_cut_polygon p = {n, 0};
-    for (int k = 0; k < c->cutting && p.n > 2; k++) {
-        tact_cut_polygon(c, k, &p);
+    for (; planes && p.n > 2; planes &= planes - 1) {
+        tact_cut_polygon(c, __builtin_ctzll(planes), &p);
     }
     if (p.n > 2) {
         face(user, c->room[p.room], p.n, share);
@@ -242,6 +242,12 @@ TACT_INLINE void tact_cut_caps(struct tact_cutter *c, tact_cut_face_fn *face, vo
     }
 }
 
+/** Bits of all planes that cut. */
+TACT_INLINE uint64_t tact_cut_all(const struct tact_cutter *c)
+{
+    return c->cutting < 64 ? ((uint64_t)1 << c->cutting) - 1 : UINT64_MAX;
+}
+
 TACT_INLINE int cut_facets(struct tact_cutter *c, const struct tact_mesh_facets *a,
                            tact_cut_face_fn *face, void *user)
 {
@@ -254,7 +260,7 @@ TACT_INLINE int cut_facets(struct tact_cutter *c, const struct tact_mesh_facets 
             uint8_t k = a->rim[i];
             c->room[0][n++] = (tact_d4){a->corner[0][k], a->corner[1][k], a->corner[2][k], 0.0};
         }
-        tact_cut_one(c, n, c->shared >> f & 1 ? 0.5 : 1.0, face, user);
+        tact_cut_one(c, n, tact_cut_all(c), c->shared >> f & 1 ? 0.5 : 1.0, face, user);
     }
     tact_cut_caps(c, face, user);
     return c->full ? -ENOSPC : 1;
@@ -263,23 +269,33 @@ TACT_INLINE int cut_facets(struct tact_cutter *c, const struct tact_mesh_facets 
 /** Largest number of leaves of a mesh that are cut. */
 enum { TACT_CUT_LEAVES = 2048 };
 
+/** Stack of nodes of eight: at most 7 more for each of 11 levels of a tree of 2^32. */
+enum { TACT_CUT_STACK = 96 };
+
+/** Depth below a plane, over the cutter's tolerance, beyond which rounding cannot place a cut of an
+ * edge above the plane: each of up to 64 cuts is off its edge by less than 2 tolerances. */
+static const double CLEAR = 128.0;
+
 /** A plane for tests of a mesh's boxes, in their unit. */
 struct tact_box_plane {
     float n[3], d;
 };
 
-TACT_INLINE void tact_box_range(const struct tact_mesh_box *box, const struct tact_box_plane *p,
-                                float *lowest, float *highest)
+/** Clears the bits of the boxes that are wholly above a plane. */
+TACT_INLINE void tact_boxes_below(const struct tact_mesh_eight *eight,
+                                  const struct tact_box_plane *p, uint32_t *bits)
 {
-    float middle =
-        p->n[0] * box->centre[0] + p->n[1] * box->centre[1] + p->n[2] * box->centre[2] - p->d;
-    float half = 0.0F;
+    const tact_f8 *centre = (const tact_f8 *)eight->centre;
+    tact_f8 lowest = p->n[0] * centre[0] + p->n[1] * centre[1] + p->n[2] * centre[2] - p->d;
+    uint32_t below;
     for (int k = 0; k < 3; k++) {
-        const float *axis = box->axis[k];
-        half += fabsf(p->n[0] * axis[0] + p->n[1] * axis[1] + p->n[2] * axis[2]);
+        const tact_f8 *axis = (const tact_f8 *)eight->axis[k];
+        tact_f8 along = p->n[0] * axis[0] + p->n[1] * axis[1] + p->n[2] * axis[2];
+        lowest -= TACT_F8_ABS(along);
     }
-    *lowest = middle - half;
-    *highest = middle + half;
+    tact_i8 keep = lowest <= 0.0F;
+    tact_i8_bits(&keep, &below);
+    *bits &= below;
 }
 
 /** Sorts the planes that may cut the mesh to the front, followed by those that may contain some of
@@ -314,23 +330,16 @@ TACT_INLINE int tact_cutter_order_mesh(struct tact_cutter *c, const struct tact_
     return 1;
 }
 
-/** Cuts the triangles of a leaf; their heights above each plane are computed four at a time. */
-TACT_INLINE void tact_cut_leaf(struct tact_cutter *c, const struct tact_mesh *mesh, uint32_t first,
-                               uint32_t count, tact_cut_face_fn *face, void *user)
+/** Cuts the triangles of a leaf; their heights above each plane are computed four at a time. What
+ * is above one of the first two planes, or above another one and clear of those before it, is
+ * skipped: the caps that it would close are above that plane too. */
+TACT_INLINE void tact_cut_leaf(struct tact_cutter *c, const struct tact_mesh_leaf *leaf,
+                               tact_cut_face_fn *face, void *user)
 {
-    tact_d4 p[3][3];
-    for (uint32_t k = 0; k < 3; k++) {
-        for (uint32_t i = 0; i < 4; i++) {
-            size_t t = first + (i < count ? i : 0);
-            const double *v = mesh->vertices + 3 * (size_t)mesh->triangles[3 * t + k];
-            p[k][0][i] = v[0];
-            p[k][1][i] = v[1];
-            p[k][2][i] = v[2];
-        }
-    }
-    tact_l4 cut = {0}, gone = {0}, shared = {0};
-    tact_d4 near = {-2.0 * c->tolerance, -2.0 * c->tolerance, -2.0 * c->tolerance,
-                    -2.0 * c->tolerance};
+    const tact_d4(*p)[3] = (const tact_d4(*)[3])leaf->corner;
+    const tact_d4 near = (tact_d4){0.0} - 2.0 * c->tolerance;
+    const tact_d4 clear = (tact_d4){0.0} - CLEAR * c->tolerance;
+    tact_l4 cuts = {0}, gone = {0}, shared = {0};
     for (int k = 0; k < c->cutting; k++) {
         const double *f = c->plane[k];
         tact_d4 h[3], low, high;
@@ -341,23 +350,18 @@ TACT_INLINE void tact_cut_leaf(struct tact_cutter *c, const struct tact_mesh *me
         low = TACT_D4_MIN(h[2], low);
         high = TACT_D4_MAX(h[0], h[1]);
         high = TACT_D4_MAX(h[2], high);
-        cut |= high > 0.0;
-        gone |= (low > 0.0) & (k < 2 ? -1 : 0);
+        gone |= (low > 0.0) & (k < 2 ? (tact_l4){0} == 0 : cuts == 0);
+        cuts |= (high > clear) & (int64_t)((uint64_t)1 << k);
         shared |= (low >= near) & (high <= 0.0);
     }
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < leaf->count; i++) {
         if (gone[i]) {
             continue;
         }
         for (int j = 0; j < 3; j++) {
             c->room[0][j] = (tact_d4){p[j][0][i], p[j][1][i], p[j][2][i], 0.0};
         }
-        double share = shared[i] ? 0.5 : 1.0;
-        if (cut[i]) {
-            tact_cut_one(c, 3, share, face, user);
-        } else {
-            face(user, c->room[0], 3, share);
-        }
+        tact_cut_one(c, 3, (uint64_t)cuts[i], shared[i] ? 0.5 : 1.0, face, user);
     }
 }
 
@@ -365,27 +369,27 @@ TACT_INLINE int cut_mesh(struct tact_cutter *c, const struct tact_mesh *mesh,
                          tact_cut_face_fn *face, void *user)
 {
     struct tact_box_plane box_plane[2] = {{.d = 0.0F}};
-    uint32_t stack[34] = {0};
+    uint32_t stack[TACT_CUT_STACK] = {0};
     int top = 1, leaves = 0;
     if (!tact_cutter_order_mesh(c, mesh, box_plane)) {
         return 0;
     }
     while (top > 0 && !c->full) {
-        const struct tact_mesh_box *box = &mesh->boxes[stack[--top]];
-        float low = 0.0F, high;
-        for (int k = 0; k < 2 && k < c->cutting && low <= 0.0F; k++) {
-            tact_box_range(box, &box_plane[k], &low, &high);
-        }
-        if (low > 0.0F) {
+        const uint32_t index = stack[--top];
+        if (index & TACT_MESH_IS_LEAF) {
+            tact_cut_leaf(c, &mesh->wide->leaves[index & ~TACT_MESH_IS_LEAF], face, user);
+            c->full |= ++leaves > TACT_CUT_LEAVES;
             continue;
         }
-        if (!box->count) {
-            stack[top++] = box->first + 1;
-            stack[top++] = box->first;
-        } else if (leaves++ == TACT_CUT_LEAVES) {
-            c->full = 1;
-        } else {
-            tact_cut_leaf(c, mesh, box->first, box->count, face, user);
+        const struct tact_mesh_eight *eight = &mesh->wide->eights[index];
+        uint32_t bits = (1U << eight->count) - 1U;
+        for (int k = 0; k < 2 && k < c->cutting; k++) {
+            tact_boxes_below(eight, &box_plane[k], &bits);
+        }
+        for (int i = 7; i >= 0 && bits; i--) {
+            if (bits >> i & 1U) {
+                stack[top++] = eight->child[i];
+            }
         }
     }
     tact_cut_caps(c, face, user);
