@@ -89,9 +89,8 @@ TACT_INLINE void to_vector(const double r[3], double one, tact_d4 *out)
     *out = (tact_d4){r[0], r[1], r[2], one};
 }
 
-TACT_TWICE(void, tact_capsule_add_triangle,
-           (struct tact_capsule_cut * c, const double *p, const double *q, const double *r),
-           (c, p, q, r))
+void tact_capsule_add_triangle(struct tact_capsule_cut *c, const double *p, const double *q,
+                               const double *r)
 {
     double e[3], f[3], twice[3];
     const double *at[3] = {p, q, r};
@@ -205,9 +204,7 @@ TACT_INLINE void add_segment(struct tact_capsule_cut *cut, const struct arc *a)
  * omitted segments over their chords. */
 static const double STRAIGHT = 1e-13;
 
-TACT_TWICE(void, tact_capsule_add_arc,
-           (struct tact_capsule_cut * cut, const double *p, const double *q, int major),
-           (cut, p, q, major))
+void tact_capsule_add_arc(struct tact_capsule_cut *cut, const double *p, const double *q, int major)
 {
     struct arc a;
     double scale = 1.0, *d = a.b, from[3];

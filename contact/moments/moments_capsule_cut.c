@@ -174,12 +174,13 @@ static void add_cut_out(struct tact_capsule_cut *c, const struct polygon *p,
 {
     const double *first = part[0].from;
     for (int i = 0; i < count; i++) {
-        const struct inner *here = &part[i], *next = &part[(i + 1) % count];
-        if (i > 0) {
+        const struct inner *here = &part[i], *next = &part[i + 1 < count ? i + 1 : 0];
+        int meet = !next->enters && next->edge == (here->edge + 1 < p->count ? here->edge + 1 : 0);
+        if (i > 0 && !(meet && i + 1 == count)) {
             tact_capsule_add_triangle(c, first, here->from, here->to);
         }
-        if (!next->enters && next->edge == (here->edge + 1) % p->count) {
-            continue; /* they meet at a corner */
+        if (meet) {
+            continue; /* at a corner */
         }
         tact_capsule_add_arc(c, here->to, next->from, is_major(c, p, here, next));
         if (i + 1 < count) {
@@ -188,14 +189,54 @@ static void add_cut_out(struct tact_capsule_cut *c, const struct polygon *p,
     }
 }
 
+/** Adds a polygon all of whose corners are inside. */
+static void add_all(struct tact_capsule_cut *c, const struct polygon *p)
+{
+    for (int i = 1; i + 1 < p->count; i++) {
+        tact_capsule_add_triangle(c, p->corner[0], p->corner[i], p->corner[i + 1]);
+    }
+}
+
+/** Adds the part of a polygon's edge between the cylinder and a half ball. */
+static void add_level(struct tact_capsule_sums *sums, int index, const double *p, const double *q)
+{
+    if (index == TACT_CAPSULE_UPPER) {
+        add_segment(&sums->slice[index], p, q);
+    } else if (index == TACT_CAPSULE_LOWER) {
+        add_segment(&sums->slice[index], q, p);
+    }
+}
+
+/** Adds the part of a polygon with corners outside. outside: of each corner, p.p less the squared
+ * radius. */
+static void add_cut(struct tact_capsule_cut *c, const struct polygon *p, const double *outside,
+                    struct tact_capsule_sums *sums)
+{
+    struct inner part[CORNERS];
+    int count = 0;
+    for (int i = 0; i < p->count; i++) {
+        int next = i + 1 < p->count ? i + 1 : 0;
+        if (edge_part(c, p->corner[i], p->corner[next], outside[i], outside[next], &part[count])) {
+            if (i == p->level) {
+                add_level(sums, c->part, part[count].from, part[count].to);
+            }
+            part[count++].edge = i;
+        }
+    }
+    if (count > 0) {
+        add_cut_out(c, p, part, count);
+    } else {
+        add_conic(c, p);
+    }
+}
+
 /** Adds the part of a polygon within a part of the capsule; distance: of its plane from the part's
  * origin. */
 static void cut_polygon(struct tact_capsule_sums *sums, int index, const struct polygon *p,
                         const double normal[3], double distance)
 {
-    struct inner part[CORNERS];
-    double radius = sums->radius, outside[CORNERS], r2 = radius * radius;
-    int count = 0;
+    double radius = sums->radius, outside[CORNERS];
+    int any = 0;
     struct tact_capsule_cut c = {.part = index,
                                  .radius = radius,
                                  .distance = distance,
@@ -209,26 +250,17 @@ static void cut_polygon(struct tact_capsule_sums *sums, int index, const struct 
         c.disc = sqrt((radius - fabs(distance)) * (radius + fabs(distance)));
     }
     for (int i = 0; i < p->count; i++) {
-        outside[i] = tact_capsule_dot(&c, p->corner[i], p->corner[i]) - r2;
+        outside[i] = tact_capsule_dot(&c, p->corner[i], p->corner[i]) - radius * radius;
+        any |= outside[i] > 0.0;
     }
-    for (int i = 0; i < p->count; i++) {
-        int next = (i + 1) % p->count;
-        if (!edge_part(&c, p->corner[i], p->corner[next], outside[i], outside[next],
-                       &part[count])) {
-            continue;
-        }
-        part[count].edge = i;
-        if (i == p->level && index == TACT_CAPSULE_UPPER) {
-            add_segment(&sums->slice[index], part[count].from, part[count].to);
-        } else if (i == p->level && index == TACT_CAPSULE_LOWER) {
-            add_segment(&sums->slice[index], part[count].to, part[count].from);
-        }
-        count++;
-    }
-    if (count > 0) {
-        add_cut_out(&c, p, part, count);
+    if (any) {
+        add_cut(&c, p, outside, sums);
     } else {
-        add_conic(&c, p);
+        if (p->level >= 0) {
+            int next = p->level + 1 < p->count ? p->level + 1 : 0;
+            add_level(sums, index, p->corner[p->level], p->corner[next]);
+        }
+        add_all(&c, p);
     }
     for (int i = 0; i < 3; i++) {
         c.faces->area[i] += c.first[3] * normal[i];
@@ -321,30 +353,12 @@ static int near_end(const struct tact_capsule_sums *sums, double (*corner)[3], i
     return 1;
 }
 
-/** 1 where the bounding box of a face overlaps that of the capsule. */
-static int face_reaches(const struct tact_capsule_sums *sums, double (*corner)[3], int corners)
-{
-    double r = sums->radius;
-    for (int k = 0; k < 3; k++) {
-        double low = corner[0][k], high = low, most = k < 2 ? r : r + sums->half;
-        for (int i = 1; i < corners; i++) {
-            low = tact_min(low, corner[i][k]);
-            high = tact_max(high, corner[i][k]);
-        }
-        if (low >= most || high <= -most) {
-            return 0;
-        }
-    }
-    return 1;
-}
-
-void tact_capsule_add_face(struct tact_capsule_sums *sums, double (*corner)[3], int corners)
+TACT_TWICE(void, tact_capsule_add_face,
+           (struct tact_capsule_sums * sums, double (*corner)[3], int corners),
+           (sums, corner, corners))
 {
     struct polygon whole = {.count = corners, .level = -1}, upper, rest, middle, lower;
     double half = sums->half, e[3], f[3], normal[3];
-    if (!face_reaches(sums, corner, corners)) {
-        return;
-    }
     tact_v3_sub(e, corner[1], corner[0]);
     tact_v3_sub(f, corner[2], corner[0]);
     tact_v3_cross(normal, e, f);

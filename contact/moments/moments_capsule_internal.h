@@ -73,6 +73,9 @@ static inline double tact_capsule_cross(const struct tact_capsule_cut *c, const 
     return axial + n[0] * (p[1] * q[2] - p[2] * q[1]) + n[1] * (p[2] * q[0] - p[0] * q[2]);
 }
 
+#define tact_capsule_add_triangle TACT_VARIANT(tact_capsule_add_triangle)
+#define tact_capsule_add_arc TACT_VARIANT(tact_capsule_add_arc)
+
 /** Adds the triangle p q r of the face. */
 void tact_capsule_add_triangle(struct tact_capsule_cut *c, const double *p, const double *q,
                                const double *r);

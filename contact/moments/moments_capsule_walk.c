@@ -96,20 +96,46 @@ TACT_INLINE void test_triangles(const struct tact_capsule_place *p,
     }
 }
 
+/** Turns the corners of a leaf's triangles into the capsule's axes, and clears the bits of those
+ * whose bounding boxes do not overlap the capsule's. */
+TACT_INLINE void turn_triangles(const double rot[9], const struct tact_capsule_sums *sums,
+                                tact_d4 corner[3][3], tact_d4 turned[3][3], uint32_t *bits)
+{
+    tact_l4 reaches = (tact_l4){0} == 0;
+    for (int k = 0; k < 3; k++) {
+        const double most = k < 2 ? sums->radius : sums->radius + sums->half;
+        for (int i = 0; i < 3; i++) {
+            turned[i][k] = rot[3 * k] * corner[i][0] + rot[3 * k + 1] * corner[i][1] +
+                           rot[3 * k + 2] * corner[i][2];
+        }
+        tact_d4 low = TACT_D4_MIN(turned[0][k], turned[1][k]);
+        tact_d4 high = TACT_D4_MAX(turned[0][k], turned[1][k]);
+        low = TACT_D4_MIN(turned[2][k], low);
+        high = TACT_D4_MAX(turned[2][k], high);
+        reaches &= (low < most) & (high > -most);
+    }
+    uint32_t near;
+    tact_l4_bits(&reaches, &near);
+    *bits &= near;
+}
+
 TACT_INLINE void add_leaf(const struct tact_capsule_place *p, const struct tact_mesh_leaf *leaf,
                           struct tact_capsule_sums *sums)
 {
-    tact_d4 corner[3][3];
+    tact_d4 corner[3][3], turned[3][3];
     uint32_t bits;
     test_triangles(p, leaf, corner, &bits);
+    if (!bits) {
+        return;
+    }
+    turn_triangles(p->rot, sums, corner, turned, &bits);
     for (unsigned i = 0; i < leaf->count; i++) {
         if (bits >> i & 1U) {
-            double turned[3][3];
-            for (int k = 0; k < 3; k++) {
-                const double v[3] = {corner[k][0][i], corner[k][1][i], corner[k][2][i]};
-                tact_m3_mul_v3(turned[k], p->rot, v);
+            double face[3][3];
+            for (int k = 0; k < 9; k++) {
+                face[k / 3][k % 3] = turned[k / 3][k % 3][i];
             }
-            tact_capsule_add_face(sums, turned, 3);
+            tact_capsule_add_face(sums, face, 3);
         }
     }
 }
