@@ -47,6 +47,10 @@ enum tact_limit {
  * the remaining fraction of the limit; negative: the fraction of what was needed that the limit
  * could not supply. 1 where there is no such limit. Where no push could stop the motion, the
  * margins of friction and edge are those of the actual impulse.
+ *
+ * For a patch with an elastic wrench (TACT_LAW_WRENCH) that resists rolling, the margin of the edge
+ * is always that of the actual impulse, between 0 and 1: its centre of pressure cannot leave the
+ * patch.
  */
 struct tact_margins {
     double normal;   /**< f_n / |f| of that impulse: negative where it would have to pull [1] */

@@ -5,10 +5,13 @@
  */
 #include <errno.h>
 #include <string.h>
+#include "contact/local/local_internal.h"
 #include "contact/world/hand_internal.h"
 #include "contact/world/rows_internal.h"
 #include "contact/world/sweeps_internal.h"
 #include "contact/world/world_internal.h"
+
+enum { ROLLING_ROWS = 1 << 4 | 1 << 5 }; /* of the torques that move the centre of pressure */
 
 void tact_assemble_schur(struct tact_world *world, struct block *block)
 {
@@ -114,12 +117,28 @@ static int free_velocities(struct tact_world *world, int *failed_hand)
     return 0;
 }
 
+/* The margin of an elastic patch to its edge. The impulse that would stop it within a tick does not
+ * say how far it is from the edge: the stiffness is that of this tick's patch, which a rotation
+ * changes. The centre of the solved pressure is in the patch. */
+static double elastic_edge_margin(const struct block *block, const double *r)
+{
+    if (!(r[0] > 0.0)) {
+        return 1.0;
+    }
+    const double d[2] = {-r[5] / r[0], r[4] / r[0]};
+    double share = tact_local_edge_share(&block->local, d);
+    return tact_margin(tact_min(share, 1.0), 1.0); /* at most 1 but for rounding */
+}
+
 /* Computes the margins of a contact to its limits and whether drives that carry it are at theirs.
  * For contact points, which have no common sticking impulse, the margins are those of their sum. */
 static void compute_margins(const struct tact_world *world, struct block *block)
 {
     struct tact_contact *c = &world->contacts[block->contact];
     tact_local_margins(&block->local, c->impulse, &c->margins);
+    if (block->elastic_rows & ROLLING_ROWS) {
+        c->margins.edge = elastic_edge_margin(block, c->impulse);
+    }
     c->stuck = block->not_opened;
     for (int k = 0; k < 2; k++) {
         struct tact_owner owner = world->shapes[k ? c->b : c->a].owner;

@@ -452,13 +452,68 @@ static void balls_in_closed_form(void **state)
     tact_field_scratch_destroy(scratch);
 }
 
+/* Distance of the centre of pressure over that of the outline in its direction. */
+static double share_of_edge(const struct tact_contact *c)
+{
+    const double *r = c->impulse, d[2] = {-r[5] / r[0], r[4] / r[0]};
+    double share = 0.0;
+    for (int i = 0; i < c->patch.corners; i++) {
+        const double *a = c->patch.corner[i], *b = c->patch.corner[(i + 1) % c->patch.corners];
+        double n[2] = {b[1] - a[1], a[0] - b[0]}, reach = n[0] * a[0] + n[1] * a[1];
+        share = fmax(share, (n[0] * d[0] + n[1] * d[1]) / reach);
+    }
+    return share;
+}
+
+/* A soft box that falls on its edge and tips: its centre of pressure is in its patch. */
+static void share_of_the_edge(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        struct tact_world_options o = tact_world_options_default();
+        struct tact_shape box = scene_box(0.06, 0.04, 0.05);
+        struct tact_contact_law law = law_of(0.6, 0.003, 0.0);
+        struct world_scene s;
+        const double place[3] = {0.0, 0.0, 0.045};
+        int ticks = 0, at_edge = 0;
+        double worst = 0.0, most = 0.0;
+        o.period = 1e-3 / (1 << i);
+        scene_open(&s, &o);
+        set_field(&s, 1, 2e5, 0.01);
+        scene_ground(&s);
+        scene_solid(&s, &box, 0.1, place, 0.3);
+        scene_law(&s, 0, 1, &law);
+        tact_world_body(s.world, 0)->pose =
+            (struct tact_pose){{0.0, 0.0, 0.045}, {cos(0.3), sin(0.3), 0.0, 0.0}};
+        scene_start(&s);
+        while ((double)s.ticks * o.period < 0.5) {
+            scene_step(&s);
+            const struct tact_contact *c = tact_world_contact(s.world, 0);
+            if (!c->touching || !(c->impulse[0] > 0.0) || !c->patch.corners) {
+                continue;
+            }
+            double share = share_of_edge(c);
+            assert_true(c->margins.edge >= 0.0 && c->margins.edge <= 1.0);
+            worst = fmax(worst, fabs(1.0 - c->margins.edge - share));
+            most = fmax(most, share);
+            at_edge += (c->limits & TACT_LIMIT_EDGE) != 0;
+            ticks++;
+        }
+        printf("h %g: %d ticks, %d at the edge, at most %.9f of it, margins off by %.1e\n",
+               o.period, ticks, at_edge, most, worst);
+        assert_true(ticks > 100 && at_edge > 0 && at_edge < ticks / 2);
+        assert_true(worst < 1e-9 && most <= 1.0 + 1e-9 && most > 1.0 - 1e-9);
+        scene_close(&s);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rests_at_its_depth),  cmocka_unit_test(drops_gain_no_energy),
         cmocka_unit_test(spins_to_its_angle),  cmocka_unit_test(friction_limits),
         cmocka_unit_test(pinched_ruler),       cmocka_unit_test(balls_in_closed_form),
-        cmocka_unit_test(hangs_between_walls),
+        cmocka_unit_test(hangs_between_walls), cmocka_unit_test(share_of_the_edge),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
