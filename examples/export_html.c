@@ -66,14 +66,17 @@ static int put_frames(struct playback *p, struct base64 *b)
     step = step < 1.0 ? 1.0 : step;
     step = (double)ticks / step > FRAMES_MOST ? (double)ticks / FRAMES_MOST : step;
     void *frame = malloc(wire_room(world, p->view.device_count));
-    int rc = frame ? 0 : -ENOMEM;
+    struct wire_sample *sample = malloc(wire_sample_room(world, p->view.device_count));
+    int rc = frame && sample ? 0 : -ENOMEM;
     for (double at = 1.0; !rc && p->index + 1 < ticks && !ferror(b->to); at += step) {
         uint64_t target = (uint64_t)at;
         rc = playback_go(p, target < ticks - 1 ? target : ticks - 1, BUDGET_NS);
         if (!rc) {
-            put_message(b, 0, frame, playback_frame(p, 0, frame));
+            playback_take(p, 0, sample);
+            put_message(b, 0, frame, wire_write(sample, world, frame));
         }
     }
+    free(sample);
     free(frame);
     return rc;
 }

@@ -256,22 +256,37 @@ int foxglove_callback(struct lws *wsi, enum lws_callback_reasons reason, void *u
     }
 }
 
-/* Turns the records that were published since the last update into frames. */
-static int take_records(struct server *s)
+static void add_frame(struct server *s, const struct tact_record *record)
+{
+    if (frames_add(&s->frames, s->options.topics, record)) {
+        atomic_fetch_add(&s->queue.lost, 1);
+    }
+}
+
+/* Turns the records that were published since the last update into frames, in their order: that of
+ * the slot comes after those that were in the queue before it, and is old where later ones were
+ * taken already. */
+static int take_records(struct server *s, const struct slot *slot)
 {
     uint64_t before = s->frames.next;
     const struct tact_record *record;
+    int due = slot && slot->record_bytes && s->queue.taken_count <= slot->records_before;
     while ((record = record_queue_next(&s->queue)) != NULL) {
-        if (frames_add(&s->frames, s->options.topics, record)) {
-            atomic_fetch_add(&s->queue.lost, 1);
+        if (due && s->queue.taken_count > slot->records_before) {
+            add_frame(s, server_slot_record(s, slot));
+            due = 0;
         }
+        add_frame(s, record);
+    }
+    if (due) {
+        add_frame(s, server_slot_record(s, slot));
     }
     return s->frames.next > before;
 }
 
-void foxglove_update(struct server *s)
+void foxglove_update(struct server *s, int fresh_slot)
 {
-    int fresh = take_records(s);
+    int fresh = take_records(s, fresh_slot ? s->newest : NULL);
     uint64_t lost = atomic_load(&s->queue.lost) - s->queue_lost;
     s->queue_lost += lost;
     for (int i = 0; i < SERVER_CLIENTS_MOST; i++) {

@@ -14,13 +14,6 @@ struct page_client {
     struct request request;
 };
 
-static uint32_t number_of(const struct slot *slot)
-{
-    uint32_t number;
-    memcpy(&number, slot->data + 4, sizeof number); /* struct wire_head */
-    return number;
-}
-
 static int write_fault(struct server *s, struct page_client *c, const char *text)
 {
     json_t *message = json_pack("{s:s, s:s}", "op", "fault", "text", text);
@@ -30,6 +23,19 @@ static int write_fault(struct server *s, struct page_client *c, const char *text
     json_decref(message);
     free(out);
     return rc;
+}
+
+/* Writes the frame of the newest sample, once for all pages. */
+static int write_frame(struct server *s, struct page_client *c)
+{
+    const struct wire_sample *sample = &s->newest->sample;
+    if (s->frame_number != sample->number) {
+        s->frame_bytes = wire_write(sample, s->options.world, s->frame);
+        s->frame_number = sample->number;
+    }
+    c->sent = sample->number;
+    c->under_way++;
+    return server_write(s, c->wsi, NULL, 0, s->frame, s->frame_bytes, LWS_WRITE_BINARY);
 }
 
 /* Writes one message in each call: hello, the meshes, then a frame for each acknowledged one. */
@@ -48,12 +54,9 @@ static int write_to_page(struct server *s, struct page_client *c)
                              : 0;
     } else if (fault && !c->fault) {
         rc = write_fault(s, c, fault);
-    } else if (s->newest && number_of(s->newest) != c->sent &&
+    } else if (s->newest && s->newest->sample.number != c->sent &&
                c->under_way < SERVER_UNDER_WAY_MOST) {
-        c->sent = number_of(s->newest);
-        c->under_way++;
-        return server_write(s, c->wsi, NULL, 0, s->newest->data, s->newest->bytes,
-                            LWS_WRITE_BINARY);
+        return write_frame(s, c);
     } else {
         return 0;
     }
@@ -160,12 +163,6 @@ int page_callback(struct lws *wsi, enum lws_callback_reasons reason, void *user,
 
 void page_update(struct server *s)
 {
-    int fresh;
-    const struct slot *slot = tact_triple_read(s->pages, &fresh);
-    if (!slot || !fresh) {
-        return;
-    }
-    s->newest = slot;
     for (int i = 0; i < SERVER_CLIENTS_MOST; i++) {
         if (s->page_clients[i]) {
             lws_callback_on_writable(s->page_clients[i]->wsi);

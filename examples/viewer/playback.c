@@ -107,7 +107,7 @@ int playback_go(struct playback *p, uint64_t target, int64_t budget_ns)
     return rc ? rc : go_to(p, target, 1);
 }
 
-size_t playback_frame(struct playback *p, int flags, void *out)
+void playback_take(struct playback *p, int flags, struct wire_sample *out)
 {
     const double *v = p->now->values;
     const struct tact_scene_log *view = &p->view;
@@ -126,6 +126,6 @@ size_t playback_frame(struct playback *p, int flags, void *out)
         .devices = view->device_count,
         .device = p->devices,
     };
-    return wire_frame(&p->gather, tact_session_world(view->session), view->scene->period, &state,
-                      p->map, out);
+    wire_take(&p->gather, tact_session_world(view->session), view->scene->period, &state, p->map,
+              out);
 }

@@ -37,8 +37,7 @@ void playback_close(struct playback *p);
  * in its place. */
 int playback_go(struct playback *p, uint64_t target, int64_t budget_ns);
 
-/* Writes the frame of the ticks since the last frame; flags: WIRE_PAUSED etc. Returns its size in
- * bytes. */
-size_t playback_frame(struct playback *p, int flags, void *out);
+/* Takes the sample of the ticks since the last one; flags: WIRE_PAUSED etc. */
+void playback_take(struct playback *p, int flags, struct wire_sample *out);
 
 #endif

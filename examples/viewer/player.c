@@ -36,28 +36,28 @@ static void report_fault(struct player *p)
     }
 }
 
-static void publish_logged(struct player *p, const struct tact_record *record, int frame)
+static void add_logged(struct player *p, const struct tact_record *record, int sample)
 {
     size_t bytes = tact_layout_bytes(tact_log_layout(p->playback.log));
-    server_publish_copy(p->server, record, bytes, frame);
+    server_copy_record(p->server, record, bytes, sample);
 }
 
 static void on_tick(void *user, const struct tact_record *record)
 {
-    publish_logged(user, record, 0);
+    add_logged(user, record, 0);
 }
 
 static int open_server(struct player *p, const struct player_options *options,
                        struct tact_error *err)
 {
     const struct playback *play = &p->playback;
-    struct tact_world *world = tact_session_world(play->view.session);
     struct server_options o = {
         .hello = play->hello,
         .mesh_count = play->shapes,
         .meshes = play->meshes,
         .mesh_sizes = play->mesh_sizes,
-        .frame_room = wire_room(world, play->view.device_count),
+        .world = tact_session_world(play->view.session),
+        .device_count = (size_t)play->view.device_count,
         .name = play->view.scene->name ? play->view.scene->name : "log",
         .topics = p->topics,
         .record_room = tact_layout_bytes(tact_log_layout(play->log)),
@@ -105,9 +105,9 @@ static int serve_player(struct player *p, const struct tact_stop *stop, double p
         if (follow_wishes(p, &position, &playing)) {
             rc = playback_go(&p->playback, (uint64_t)position, BUDGET_NS);
             if (!rc) {
-                publish_logged(p, p->playback.now, 1);
-                server_publish(p->server, playback_frame(&p->playback, playing ? 0 : WIRE_PAUSED,
-                                                         server_frame(p->server)));
+                add_logged(p, p->playback.now, 1);
+                playback_take(&p->playback, playing ? 0 : WIRE_PAUSED, server_sample(p->server));
+                server_publish(p->server);
             }
         }
         next += WISHES_FRAME_NS;

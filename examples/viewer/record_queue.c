@@ -53,6 +53,7 @@ void record_queue_add(struct record_queue *queue, size_t bytes)
         bytes -= size;
         at += size;
     }
+    queue->added++;
 }
 
 const struct tact_record *record_queue_next(struct record_queue *queue)
@@ -66,6 +67,7 @@ const struct tact_record *record_queue_next(struct record_queue *queue)
         tact_ring_release(queue->parts);
         if (left == size) {
             queue->taken_bytes = 0;
+            queue->taken_count++;
             return queue->taken;
         }
     }

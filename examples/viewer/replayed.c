@@ -33,7 +33,8 @@ static int open_pages(struct replayed *r, struct tact_scene_log *view,
         .mesh_count = r->shapes,
         .meshes = r->meshes,
         .mesh_sizes = r->mesh_sizes,
-        .frame_room = wire_room(world, view->device_count),
+        .world = world,
+        .device_count = (size_t)view->device_count,
         .name = view->scene->name ? view->scene->name : "log",
         .topics = r->topics,
         .record_room = r->record_bytes,
@@ -73,7 +74,7 @@ void replayed_tick(struct replayed *r, const struct tact_record *logged,
                   timing[1]);
     memcpy(r->record, record, r->record_bytes);
     memcpy(r->record->values + view->timing, timing, 4 * sizeof *timing);
-    server_publish_copy(r->server, r->record, r->record_bytes, 0);
+    server_copy_record(r->server, r->record, r->record_bytes, 0);
 }
 
 static void publish_replayed(struct replayed *r, int flags)
@@ -83,10 +84,10 @@ static void publish_replayed(struct replayed *r, int flags)
     }
     struct wire_state state = r->state;
     state.flags |= flags;
-    server_publish_copy(r->server, r->record, r->record_bytes, 1);
-    server_publish(r->server,
-                   wire_frame(&r->gather, tact_session_world(r->view->session),
-                              r->view->scene->period, &state, r->map, server_frame(r->server)));
+    server_copy_record(r->server, r->record, r->record_bytes, 1);
+    wire_take(&r->gather, tact_session_world(r->view->session), r->view->scene->period, &state,
+              r->map, server_sample(r->server));
+    server_publish(r->server);
 }
 
 /* Applies the requests of the pages. Returns 1 where there were any: a frame is due. */

@@ -163,8 +163,13 @@ static const struct lws_protocols protocols[] = {
 static void update_clients(lws_sorted_usec_list_t *timer)
 {
     struct server *s = lws_container_of(timer, struct server, timer);
-    page_update(s);
-    foxglove_update(s);
+    int fresh;
+    const struct slot *slot = tact_triple_read(s->slots, &fresh);
+    if (slot && fresh) {
+        s->newest = slot;
+        page_update(s);
+    }
+    foxglove_update(s, fresh);
     lws_sul_schedule(s->context, 0, timer, update_clients, FRAME_US);
 }
 
@@ -237,7 +242,11 @@ static int make_buffers(struct server *s)
 {
     const struct server_options *o = &s->options;
     int rc = reserve_buffer(s, BUFFER_LEAST);
-    rc = rc ? rc : tact_triple_create(&s->pages, sizeof(struct slot) + o->frame_room, 0);
+    const int devices = (int)o->device_count;
+    s->record_at = wire_eights(offsetof(struct slot, sample) + wire_sample_room(o->world, devices));
+    s->frame = malloc(wire_room(o->world, devices));
+    rc = rc || s->frame ? rc : -ENOMEM;
+    rc = rc ? rc : tact_triple_create(&s->slots, s->record_at + o->record_room, 0);
     rc = rc ? rc : record_queue_open(&s->queue, o->record_room);
     return rc ? rc : frames_open(&s->frames, tact_topics_count(o->topics));
 }
@@ -250,7 +259,8 @@ static void free_server(struct server *s)
     if (s) {
         frames_close(&s->frames);
         record_queue_close(&s->queue);
-        tact_triple_free(s->pages);
+        tact_triple_free(s->slots);
+        free(s->frame);
         free(s->buffer);
     }
     free(s);
@@ -311,40 +321,50 @@ const char *server_address(const struct server *s)
     return s->address;
 }
 
-void *server_frame(struct server *s)
+static struct slot *next_slot(struct server *s)
 {
-    return ((struct slot *)tact_triple_write_begin(s->pages))->data;
+    return tact_triple_write_begin(s->slots);
 }
 
-void server_publish(struct server *s, size_t bytes)
+struct wire_sample *server_sample(struct server *s)
 {
-    ((struct slot *)tact_triple_write_begin(s->pages))->bytes = bytes;
-    tact_triple_publish(s->pages);
+    return &next_slot(s)->sample;
 }
 
-int server_wants_record(const struct server *s, uint64_t tick, int frame)
+void server_publish(struct server *s)
+{
+    next_slot(s)->records_before = s->queue.added;
+    tact_triple_publish(s->slots);
+    next_slot(s)->record_bytes = 0;
+}
+
+struct tact_record *server_record(struct server *s, uint64_t tick, int sample)
 {
     unsigned every = atomic_load_explicit(&s->wants_ticks, memory_order_relaxed);
-    return (every && tick % every == 0) ||
-           (frame && atomic_load_explicit(&s->wants_frames, memory_order_relaxed));
+    if (every && tick % every == 0) {
+        return record_queue_room(&s->queue);
+    }
+    return sample && atomic_load_explicit(&s->wants_frames, memory_order_relaxed)
+               ? server_slot_record(s, next_slot(s))
+               : NULL;
 }
 
-struct tact_record *server_record(struct server *s)
+void server_add_record(struct server *s, struct tact_record *record, size_t bytes)
 {
-    return record_queue_room(&s->queue);
+    if (record == record_queue_room(&s->queue)) {
+        record_queue_add(&s->queue, bytes);
+    } else {
+        next_slot(s)->record_bytes = bytes;
+    }
 }
 
-void server_publish_record(struct server *s, size_t bytes)
+void server_copy_record(struct server *s, const struct tact_record *record, size_t bytes,
+                        int sample)
 {
-    record_queue_add(&s->queue, bytes);
-}
-
-void server_publish_copy(struct server *s, const struct tact_record *record, size_t bytes,
-                         int frame)
-{
-    if (server_wants_record(s, record->tick, frame)) {
-        memcpy(server_record(s), record, bytes);
-        server_publish_record(s, bytes);
+    struct tact_record *to = server_record(s, record->tick, sample);
+    if (to) {
+        memcpy(to, record, bytes);
+        server_add_record(s, to, bytes);
     }
 }
 

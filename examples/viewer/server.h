@@ -1,6 +1,7 @@
 /*
- * The server of the viewer: the page and its socket on loopback, in its own thread. Frames are
- * passed to it through a triple buffer, so that the publishing thread never waits. A client that
+ * The server of the viewer: the page and its socket on loopback, in its own thread. Samples are
+ * passed to it through a triple buffer, so that the publishing thread never waits; its own thread
+ * writes the frames. A client that
  * reads slowly gets the newest frame; frames in between are skipped. The socket supports two
  * protocols: tact.view.1 for the page, and foxglove.sdk.v1, whose clients get the topics of the
  * log: see README.md.
@@ -11,6 +12,7 @@
 #include <stddef.h>
 #include "contact/error.h"
 #include "rt/log/topics.h"
+#include "wire.h"
 
 #define SERVER_PORT 8765 /* the first port tried; the next ones follow where it is taken */
 
@@ -31,7 +33,8 @@ struct server_options {
     size_t mesh_count;   /* number of messages from wire_meshes() */
     void *const *meshes; /* the messages, and their sizes; they and hello must outlive the server */
     const size_t *mesh_sizes;
-    size_t frame_room;
+    const struct tact_world *world; /* of the samples; it must outlive the server */
+    size_t device_count;
     const char *name;           /* of the session or log, for display */
     struct tact_topics *topics; /* only the server's thread may use it while the server is open */
     size_t record_room;         /* bytes of the longest record of these topics */
@@ -56,21 +59,21 @@ void server_close(struct server *server);
 /* The address for a browser. The server owns it. */
 const char *server_address(const struct server *server);
 
-/* server_frame(): the buffer of the next frame; server_publish(): publishes it. One thread;
- * real-time safe. */
-void *server_frame(struct server *server);
-void server_publish(struct server *server, size_t bytes);
+/* server_sample(): the buffer of the next sample, the same until it is published;
+ * server_publish(): publishes it, with the record that was added for it. One thread; real-time
+ * safe. */
+struct wire_sample *server_sample(struct server *server);
+void server_publish(struct server *server);
 
-/* server_wants_record(): 1 where clients of foxglove.sdk.v1 need the record of that tick; frame: 1
- * where the page gets a frame of it. server_record(): the buffer to be filled;
- * server_publish_record(): publishes its first `bytes`. One thread; real-time safe. */
-int server_wants_record(const struct server *server, uint64_t tick, int frame);
-struct tact_record *server_record(struct server *server);
-void server_publish_record(struct server *server, size_t bytes);
+/* server_record(): the buffer for the record of a tick, or NULL where no client of foxglove.sdk.v1
+ * needs it; sample: 1 where the tick's sample is published next. server_add_record(): adds its
+ * first `bytes`. The thread of server_publish(); real-time safe. */
+struct tact_record *server_record(struct server *server, uint64_t tick, int sample);
+void server_add_record(struct server *server, struct tact_record *record, size_t bytes);
 
-/* Publishes a copy of the record where a client needs it. */
-void server_publish_copy(struct server *server, const struct tact_record *record, size_t bytes,
-                         int frame);
+/* Adds a copy of the record where a client needs it. */
+void server_copy_record(struct server *server, const struct tact_record *record, size_t bytes,
+                        int sample);
 
 /* Reports a fault once to each client. The caller keeps the text. Any thread; real-time safe. */
 void server_fault(struct server *server, const char *text);

@@ -19,9 +19,12 @@
 struct page_client;
 struct foxglove_client;
 
+/* What the publishing thread passes on: a sample, and after it, where clients of foxglove.sdk.v1
+ * need it, the record of its tick. */
 struct slot {
-    size_t bytes;
-    unsigned char data[];
+    size_t record_bytes;     /* 0: none */
+    uint64_t records_before; /* number of records that were added to the queue before */
+    struct wire_sample sample;
 };
 
 struct server {
@@ -31,8 +34,12 @@ struct server {
     pthread_t thread;
     atomic_int done, count; /* count: pages */
     _Atomic(const char *) fault;
-    struct tact_triple *pages; /* frames of the page, from the publishing thread */
+    struct tact_triple *slots; /* from the publishing thread */
+    size_t record_at;          /* place of the record in a slot */
     const struct slot *newest;
+    unsigned char *frame; /* of the newest sample, where a page needed it */
+    size_t frame_bytes;
+    uint32_t frame_number; /* 0: none was written */
     unsigned char *buffer; /* the message that is being written */
     size_t buffer_room;
     int port;
@@ -59,6 +66,13 @@ int server_add_part(struct request *request, struct lws *wsi, const void *in, si
 
 struct server *server_of(struct lws *wsi);
 
+/* The place of a slot's record. */
+static inline struct tact_record *server_slot_record(const struct server *s,
+                                                     const struct slot *slot)
+{
+    return (struct tact_record *)((uintptr_t)slot + s->record_at);
+}
+
 /* 1 where the Host is this machine's loopback with this port; and 1 where the Origin is that of the
  * page, the allowed one, or absent. */
 int server_has_local_host(struct lws *wsi);
@@ -69,12 +83,13 @@ int server_has_good_origin(struct lws *wsi, const char *allowed);
 int server_write(struct server *s, struct lws *wsi, const void *head, size_t head_size,
                  const void *data, size_t size, enum lws_write_protocol kind);
 
-/* Callbacks of the two protocols, and their updates, which run sixty times a second. */
+/* Callbacks of the two protocols, and their updates: of the page for each new slot, of the other
+ * sixty times a second; fresh_slot: 1 where the newest slot is new. */
 int page_callback(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in,
                   size_t size);
 void page_update(struct server *s);
 int foxglove_callback(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in,
                       size_t size);
-void foxglove_update(struct server *s);
+void foxglove_update(struct server *s, int fresh_slot);
 
 #endif

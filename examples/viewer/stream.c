@@ -10,19 +10,19 @@
 
 #define BUDGET_NS 14000000 /* part of a frame's time in which a simulation's ticks run */
 
-/* frame: 1 where the page gets a frame of this tick. */
-static void publish_record(struct stream *stream, int frame)
+/* sample: 1 where the sample of this tick is published next. */
+static void add_record(struct stream *stream, int sample)
 {
-    if (server_wants_record(stream->server, stream->status.tick, frame)) {
-        server_publish_record(stream->server,
-                              tact_session_record(stream->session, server_record(stream->server)));
+    struct tact_record *record = server_record(stream->server, stream->status.tick, sample);
+    if (record) {
+        server_add_record(stream->server, record, tact_session_record(stream->session, record));
     }
 }
 
 static void publish_tick(struct stream *stream)
 {
     const struct tact_session_status *now = &stream->status;
-    publish_record(stream, 1);
+    add_record(stream, 1);
     for (int i = 0; i < stream->device_count; i++) {
         stream->devices[i] = tact_session_device_state(stream->session, i);
     }
@@ -38,19 +38,21 @@ static void publish_tick(struct stream *stream)
         .devices = stream->device_count,
         .device = stream->devices,
     };
-    server_publish(stream->server,
-                   wire_frame(&stream->gather, tact_session_world(stream->session), stream->period,
-                              &state, now->tick == stream->map_tick ? stream->map : NULL,
-                              server_frame(stream->server)));
+    struct wire_sample *sample = server_sample(stream->server);
+    wire_take(&stream->gather, tact_session_world(stream->session), stream->period, &state,
+              stream->has_map ? stream->map : NULL, sample);
+    server_publish(stream->server);
 }
 
-/* Requests the pressure of the next tick where that tick may be a frame's and a page is connected.
- * In a simulation every tick may be a frame's. */
+/* Requests the pressure of the next tick where that tick may be a sample's and a page is connected.
+ * In real time the session writes it into that sample. In a simulation every tick may be a
+ * sample's, also several times. */
 static void ask_pressure(struct stream *stream)
 {
     int next = stream->gather.ticks + 1 >= stream->every;
     if ((next || stream->paced) && server_clients(stream->server) > 0) {
-        stream->map_tick = stream->status.tick + 1;
+        stream->map = stream->paced ? stream->own_map : &server_sample(stream->server)->map;
+        stream->asked_tick = stream->status.tick + 1;
         tact_session_request_pressure(stream->session, stream->map);
     }
 }
@@ -63,6 +65,7 @@ void stream_observe(void *user, struct tact_session *session,
         return;
     }
     stream->status = *status;
+    stream->has_map = status->tick == stream->asked_tick;
     wire_add_tick(&stream->gather, tact_session_world(session), stream->period,
                   (double)status->wake_ns, (double)status->compute_ns);
     if (status->faults && !stream->fault.text[0]) { /* once: the server reads it */
@@ -72,7 +75,7 @@ void stream_observe(void *user, struct tact_session *session,
     if (stream->gather.ticks >= stream->every) {
         publish_tick(stream);
     } else {
-        publish_record(stream, 0);
+        add_record(stream, 0);
     }
     ask_pressure(stream);
 }
@@ -103,14 +106,11 @@ int stream_open(struct stream *stream, struct tact_session *session, const struc
     stream->every = (uint32_t)fmax(1.0, ceil(1e-9 * WISHES_FRAME_NS / scene->period));
     stream->device_count = (int)scene->devices_count;
     stream->devices = calloc((size_t)stream->device_count + 1, sizeof *stream->devices);
-    stream->map = malloc(sizeof *stream->map);
-    if (stream->map) {
-        memset(stream->map, 0, sizeof *stream->map); /* touches its pages before a tick */
-    }
-    stream->map_tick = UINT64_MAX;
+    stream->own_map = calloc(1, sizeof *stream->own_map);
+    stream->asked_tick = UINT64_MAX;
     stream->hello = wire_hello(scene, world, kind, 0, 0);
     stream->shapes = (size_t)tact_world_shape_count(world);
-    int rc = stream->devices && stream->map && stream->hello
+    int rc = stream->devices && stream->own_map && stream->hello
                  ? wire_meshes(world, &stream->meshes, &stream->mesh_sizes)
                  : -ENOMEM;
     rc = rc ? rc : tact_session_topics(session, &stream->topics, err);
@@ -119,7 +119,8 @@ int stream_open(struct stream *stream, struct tact_session *session, const struc
         .mesh_count = stream->shapes,
         .meshes = stream->meshes,
         .mesh_sizes = stream->mesh_sizes,
-        .frame_room = wire_room(world, stream->device_count),
+        .world = world,
+        .device_count = (size_t)stream->device_count,
         .name = scene->name ? scene->name : kind,
         .topics = stream->topics,
         .record_room = tact_layout_bytes(tact_session_layout(session)),
@@ -149,7 +150,7 @@ void stream_close(struct stream *stream)
     wire_meshes_free(stream->meshes, stream->mesh_sizes, stream->shapes);
     free(stream->hello);
     free(stream->devices);
-    free(stream->map);
+    free(stream->own_map);
     memset(stream, 0, sizeof *stream);
 }
 

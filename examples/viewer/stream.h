@@ -1,6 +1,6 @@
 /*
- * Shows a running session in the viewer. A tick only writes a frame into a triple buffer, 60 times
- * a second. The server's thread does the rest.
+ * Shows a running session in the viewer. A tick only copies a sample into a triple buffer, 60
+ * times a second. The server's thread does the rest.
  */
 #ifndef TACT_EXAMPLES_VIEWER_STREAM_H
 #define TACT_EXAMPLES_VIEWER_STREAM_H
@@ -26,11 +26,13 @@ struct stream {
     struct wishes wishes;
     struct tact_stop *stop; /* a page's stop request goes here */
     double period;
-    uint32_t every; /* ticks between two frames */
+    uint32_t every; /* ticks between two samples */
     int flags;
-    int paced; /* 1: a simulation, whose speed the pages set */
-    struct tact_pressure *map;
-    uint64_t map_tick; /* tick of its pressures */
+    int paced;                 /* 1: a simulation, whose speed the pages set */
+    struct tact_pressure *map; /* pressures that were requested last; valid where has_map */
+    struct tact_pressure *own_map;
+    uint64_t asked_tick; /* tick for which they were requested */
+    int has_map;         /* 1: they are those of the last tick */
     int *devices;
     int device_count;
     struct tact_session_fault fault; /* the first fault, which the pages show */

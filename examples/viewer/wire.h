@@ -94,18 +94,57 @@ struct wire_gather {
     } force[WIRE_CONTACTS]; /* sorted by contact */
 };
 
-/* Size in bytes of the longest frame of a world. */
+/* A touching contact, or a piece of one. */
+struct wire_touching {
+    int pair;
+    double least, most;          /* normal force in the frame's ticks [N] */
+    struct tact_contact contact; /* patch.corner only as far as it has corners */
+};
+
+/* What a frame shows, copied by the thread that computes ticks. Another thread writes the frame:
+ * outlines, pressures and their cells take several times as long as the copy. */
+struct wire_sample {
+    uint32_t number, ticks, left_out; /* as in struct wire_head */
+    double wake, compute;             /* the same */
+    double period;                    /* [s] */
+    uint32_t bins[2][WIRE_BINS];
+    struct wire_state state;
+    int shapes, contacts, joints, has_map; /* has_map: 1 where map is valid */
+    struct wire_touching contact[WIRE_CONTACTS];
+    struct tact_pressure map; /* of the last tick */
+    unsigned char rest[];     /* poses, joints and devices as in a frame */
+};
+
+static inline size_t wire_eights(size_t bytes)
+{
+    return (bytes + 7) / 8 * 8;
+}
+
+static inline void wire_floats(float *out, const double *in, int count)
+{
+    for (int i = 0; i < count; i++) {
+        out[i] = (float)in[i];
+    }
+}
+
+/* Sizes in bytes of a sample of a world and of its longest frame. */
+size_t wire_sample_room(const struct tact_world *world, int devices);
 size_t wire_room(const struct tact_world *world, int devices);
 
 /* Adds a tick after its solve: latencies [ns], forces. period [s]. Real-time safe. */
 void wire_add_tick(struct wire_gather *gather, struct tact_world *world, double period,
                    double wake_ns, double compute_ns);
 
-/* Writes the frame of the ticks since the last frame, or the last frame again where there were
- * none. Returns its size in bytes. out: wire_room() bytes. map: pressure of the last tick; NULL:
- * not known. Real-time safe. */
-size_t wire_frame(struct wire_gather *gather, struct tact_world *world, double period,
-                  const struct wire_state *state, const struct tact_pressure *map, void *out);
+/* Takes the sample of the ticks since the last one, or the last one again where there were none.
+ * out: wire_sample_room() bytes. map: pressure of the last tick; NULL: not known. It is copied
+ * unless it is out->map. Real-time safe. */
+void wire_take(struct wire_gather *gather, struct tact_world *world, double period,
+               const struct wire_state *state, const struct tact_pressure *map,
+               struct wire_sample *out);
+
+/* Writes the frame of a sample and returns its size in bytes. Of the world it reads only which body
+ * or hand each shape is of. out: wire_room() bytes. Any thread. */
+size_t wire_write(const struct wire_sample *sample, const struct tact_world *world, void *out);
 
 /* wire_pressure.c: writes the pressure of a contact and returns its peak [Pa]. Returns 0 and writes
  * nothing where the map is NULL or lacks the contact. Real-time safe. */

@@ -245,6 +245,28 @@ def check_size(tact, folder):
         client.close()
 
 
+def check_paced_pressure(tact, folder):
+    """A simulation that is paused shows the pressure of the tick at which it is."""
+    sim_soft(tact, folder)
+    with Viewer(tact, "sim", os.path.join(folder, "soft.yaml"), "--duration", "30", "--view", "--no-browser", "--quiet",
+                stream="stderr") as viewer:
+        client, token = connect(viewer), token_of(viewer)
+        _, _, frame = start(client)
+        while tick(frame) < 20:
+            frame = next_frame(client)
+        ask(client, "pause", token=token)
+        while not frame[1] & 1:
+            frame = next_frame(client)
+        ask(client, "step", ticks=1, token=token)
+        target = tick(frame) + 1
+        frame = at_tick(client, target)
+        shapes, contacts = struct.unpack_from("<II", frame, 60)
+        peak = struct.unpack_from("<f", frame, 88 + 32 * shapes + 172)[0]
+        assert contacts == 10 and peak > 0.0, (contacts, peak)
+        ask(client, "stop", token=token)
+        viewer.process.communicate(timeout=30)
+
+
 def at_tick(client, target):
     """The frame of a tick that was asked for."""
     for _ in range(60):
@@ -300,6 +322,7 @@ def main():
         check_replayed(tact, log)
         check_live(tact, source, folder)
         check_paced(tact, source, folder)
+        check_paced_pressure(tact, folder)
         for words in (["view"], ["view", log, "--port", "0"], ["view", log, "--time", "x"],
                       ["view", os.path.join(folder, "none.mcap")], ["view", os.path.join(folder, "ruler.yaml"), "--port", "70000"],
                       ["view", os.path.join(folder, "ruler.yaml"), "--paused"], ["sim", "a.yaml", "--view=x"],

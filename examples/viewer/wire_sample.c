@@ -1,0 +1,206 @@
+/* Collects what a frame shows, in the thread that computes ticks. See wire.h. */
+#include <math.h>
+#include <string.h>
+#include "wire.h"
+
+static int joint_count(const struct tact_world *world)
+{
+    int count = 0;
+    for (int i = 0; i < tact_world_hand_count(world); i++) {
+        count += tact_hand_count(tact_world_hand((struct tact_world *)world, i));
+    }
+    return count;
+}
+
+static size_t rest_room(const struct tact_world *world, int devices)
+{
+    return sizeof(struct wire_pose) * (size_t)tact_world_shape_count(world) +
+           sizeof(struct wire_joint) * (size_t)joint_count(world) +
+           wire_eights(4 * (size_t)devices);
+}
+
+size_t wire_sample_room(const struct tact_world *world, int devices)
+{
+    return sizeof(struct wire_sample) + rest_room(world, devices);
+}
+
+size_t wire_room(const struct tact_world *world, int devices)
+{
+    const size_t contact =
+        sizeof(struct wire_contact) + wire_eights(12 * WIRE_CORNERS) + sizeof(struct wire_pressure);
+    return sizeof(struct wire_head) + WIRE_CONTACTS * contact + rest_room(world, devices) +
+           8 * WIRE_BINS;
+}
+
+static int bin_of(double ns)
+{
+    int bin = ns > 100.0 ? (int)(10.0 * log10(ns / 100.0)) : 0;
+    return bin < WIRE_BINS ? bin : WIRE_BINS - 1;
+}
+
+/* Calls visit() for each touching contact, and for each piece of a patch that is split. */
+static void each_contact(struct tact_world *world, void *user,
+                         void (*visit)(void *user, int key, const struct tact_contact *c))
+{
+    int count;
+    const int *near = tact_world_near(world, &count);
+    for (int i = 0; i < count; i++) {
+        const struct tact_contact *c = tact_world_contact(world, near[i]);
+        for (int k = 0; c->touching && k < c->split; k++) {
+            visit(user, near[i] * TACT_PIECES + k, tact_world_piece(world, near[i], k));
+        }
+        if (c->touching && !c->split) {
+            visit(user, near[i] * TACT_PIECES, c);
+        }
+    }
+}
+
+/* State of merging the forces of a tick into those of the earlier ticks. */
+struct merge {
+    struct wire_gather *gather;
+    double period;
+    int at;
+};
+
+static void merge_force(void *user, int key, const struct tact_contact *c)
+{
+    struct merge *m = user;
+    struct wire_gather *g = m->gather;
+    double force = c->impulse[0] / m->period;
+    while (m->at < g->count && g->force[m->at].contact < key) {
+        m->at++;
+    }
+    if (m->at == g->count || g->force[m->at].contact != key) {
+        if (g->count == WIRE_CONTACTS) {
+            return;
+        }
+        memmove(&g->force[m->at + 1], &g->force[m->at],
+                sizeof g->force[0] * (size_t)(g->count - m->at));
+        g->force[m->at].contact = key;
+        g->force[m->at].least = g->ticks > 1 ? 0.0 : force; /* 0: new within the frame */
+        g->force[m->at].most = force;
+        g->count++;
+    }
+    g->force[m->at].seen = 1;
+    g->force[m->at].least = fmin(g->force[m->at].least, force);
+    g->force[m->at].most = fmax(g->force[m->at].most, force);
+}
+
+void wire_add_tick(struct wire_gather *g, struct tact_world *world, double period, double wake_ns,
+                   double compute_ns)
+{
+    struct merge merge = {.gather = g, .period = period};
+    if (!g->ticks) { /* the first tick of a frame: what was gathered is that of the last one */
+        g->count = 0;
+        g->wake = g->compute = 0.0;
+    }
+    g->ticks++;
+    g->wake = fmax(g->wake, wake_ns);
+    g->compute = fmax(g->compute, compute_ns);
+    g->bins[0][bin_of(wake_ns)]++;
+    g->bins[1][bin_of(compute_ns)]++;
+    for (int i = 0; i < g->count; i++) {
+        g->force[i].seen = 0;
+    }
+    each_contact(world, &merge, merge_force);
+    for (int i = 0; i < g->count; i++) {
+        g->force[i].least = g->force[i].seen ? g->force[i].least : 0.0;
+    }
+}
+
+/* A sample that is being filled. */
+struct filler {
+    struct wire_sample *sample;
+    const struct wire_gather *gather;
+    unsigned char *at; /* in its rest */
+    int next;          /* index of the next gathered force */
+};
+
+/* Copies a contact without the corners that its patch does not have, which are most of it. */
+static void copy_contact(struct tact_contact *out, const struct tact_contact *c)
+{
+    const size_t corners = offsetof(struct tact_contact, patch.corner);
+    const size_t after = corners + sizeof c->patch.corner;
+    memcpy(out, c, corners + sizeof c->patch.corner[0] * (size_t)c->patch.corners);
+    memcpy((char *)out + after, (const char *)c + after, sizeof *c - after);
+}
+
+static void add_contact(void *user, int key, const struct tact_contact *c)
+{
+    struct filler *f = user;
+    const struct wire_gather *g = f->gather;
+    while (f->next < g->count && g->force[f->next].contact < key) {
+        f->next++;
+    }
+    if (f->next == g->count || g->force[f->next].contact != key) {
+        f->sample->left_out++;
+        return;
+    }
+    struct wire_touching *out = &f->sample->contact[f->sample->contacts++];
+    out->pair = key / TACT_PIECES;
+    out->least = g->force[f->next].least;
+    out->most = g->force[f->next].most;
+    copy_contact(&out->contact, c);
+}
+
+static void add_poses(struct filler *f, const struct tact_world *world)
+{
+    const struct tact_pose *poses = tact_world_shape_poses(world);
+    for (int i = 0; i < f->sample->shapes; i++, f->at += sizeof(struct wire_pose)) {
+        struct wire_pose out = {.unused = 0.0f};
+        wire_floats(out.position, poses[i].position, 3);
+        wire_floats(out.quat_wxyz, poses[i].quat_wxyz, 4);
+        memcpy(f->at, &out, sizeof out);
+    }
+}
+
+static void add_joints(struct filler *f, struct tact_world *world)
+{
+    for (int i = 0; i < tact_world_hand_count(world); i++) {
+        struct tact_hand *hand = tact_world_hand(world, i);
+        struct tact_hand_state s = tact_hand_state(hand);
+        for (int k = 0; k < tact_hand_count(hand); k++, f->at += sizeof(struct wire_joint)) {
+            struct wire_joint out = {s.q[k], s.target[k], s.torque[k], {0.0f}, 0.0f};
+            wire_floats(out.position, tact_hand_link_pose(hand, k)->position, 3);
+            memcpy(f->at, &out, sizeof out);
+            f->sample->joints++;
+        }
+    }
+}
+
+static void add_devices(struct filler *f, const struct wire_state *state)
+{
+    memset(f->at, 0, wire_eights(4 * (size_t)state->devices));
+    for (int i = 0; i < state->devices; i++) {
+        uint32_t out = (uint32_t)state->device[i];
+        memcpy(f->at + 4 * (ptrdiff_t)i, &out, sizeof out);
+    }
+    f->at += wire_eights(4 * (size_t)state->devices);
+}
+
+void wire_take(struct wire_gather *g, struct tact_world *world, double period,
+               const struct wire_state *state, const struct tact_pressure *map,
+               struct wire_sample *out)
+{
+    struct filler f = {.sample = out, .gather = g, .at = out->rest};
+    out->number = ++g->number;
+    out->ticks = g->ticks;
+    out->wake = g->wake;
+    out->compute = g->compute;
+    memcpy(out->bins, g->bins, sizeof out->bins);
+    out->state = *state;
+    out->state.device = NULL; /* they are copied */
+    out->period = period;
+    out->shapes = tact_world_shape_count(world);
+    out->contacts = out->joints = 0;
+    out->left_out = 0;
+    add_poses(&f, world);
+    add_joints(&f, world);
+    add_devices(&f, state);
+    each_contact(world, &f, add_contact);
+    out->has_map = map != NULL;
+    if (map && map != &out->map) {
+        out->map = *map;
+    }
+    g->ticks = 0;
+}
