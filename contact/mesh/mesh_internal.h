@@ -82,6 +82,10 @@ struct tact_mesh_facets {
  * NULL. Returns 0 or -ENOMEM. */
 int tact_mesh_build_facets(struct tact_mesh *mesh);
 
+/** Stack for a traversal of nodes of eight: at most 7 more for each of 11 levels of a tree of 2^32.
+ */
+enum { TACT_MESH_STACK = 96 };
+
 /** Flag of a child that is a leaf. */
 #define TACT_MESH_IS_LEAF 0x80000000U
 

@@ -17,11 +17,9 @@
 #include "contact/elementary.h"
 #include "contact/moments/moments_inside_internal.h"
 #include "contact/moments/moments_internal.h"
+#include "contact/moments/moments_round_internal.h"
 
 static const double PI = 3.14159265358979323846;
-
-/** A tree split at the median has at most 32 levels. */
-enum { STACK_NODES = 34 };
 
 /** Distance to an edge, over the radius, below which angles about the centre lose their digits; the
  * centre is then displaced by twice as much. */
@@ -174,24 +172,6 @@ static int on_edge(double p[3][2], double tolerance)
     return 0;
 }
 
-struct ball {
-    double centre[3]; /* mesh frame */
-    double radius;
-};
-
-/** 1 where the bounding box of the corners reaches into the ball. */
-static int reaches(double v[3][3], double radius)
-{
-    double sum = 0.0;
-    for (int k = 0; k < 3; k++) {
-        double low = tact_min(v[0][k], tact_min(v[1][k], v[2][k]));
-        double high = tact_max(v[0][k], tact_max(v[1][k], v[2][k]));
-        double d = tact_max(tact_max(low, -high), 0.0);
-        sum += d * d;
-    }
-    return sum < radius * radius;
-}
-
 /** Adds the contribution of a disc part to the sums about the ball's centre; u, w, n are its axes.
  */
 static void add_disc(const struct disc *d, double h, const double *n, const double *u,
@@ -218,21 +198,22 @@ static void add_disc(const struct disc *d, double h, const double *n, const doub
     }
 }
 
-/** Adds one triangle. Returns 1, without adding it, where o is within tolerance of one of its
- * edges. */
-static int add_triangle(const struct tact_mesh *mesh, const struct ball *ball, uint32_t index,
-                        double tolerance, struct tact_moment_sums *sums)
+/** A ball, and the sums over the triangles in it. */
+struct ball {
+    double centre[3]; /* mesh frame */
+    double radius, tolerance;
+    int near_edge; /* 1: o is within tolerance of an edge, and the sums are invalid */
+    struct tact_moment_sums sums;
+};
+
+/** Adds the triangle with these corners from o. */
+static void add_triangle(struct ball *ball, double v[3][3])
 {
-    double v[3][3], n[3], u[3], w[3], p[3][2];
-    tact_triangle_corners(mesh, ball->centre, index, v);
-    if (!reaches(v, ball->radius)) {
-        return 0;
-    }
-    double h = tact_triangle_plane(v, n);
+    double n[3], u[3], w[3], p[3][2], h = tact_triangle_plane(v, n);
     struct disc d = {.radius = ball->radius, .distance = fabs(h)};
     d.depth = d.radius - d.distance;
     if (!(d.depth > 0.0) || tact_v3_dot(n, n) == 0.0) {
-        return 0;
+        return;
     }
     d.rho2 = d.depth * (d.radius + d.distance);
     tact_v3_tangents(n, u, w);
@@ -240,43 +221,63 @@ static int add_triangle(const struct tact_mesh *mesh, const struct ball *ball, u
         p[k][0] = tact_v3_dot(u, v[k]);
         p[k][1] = tact_v3_dot(w, v[k]);
     }
-    if (d.distance < tolerance && on_edge(p, tolerance)) {
-        return 1;
+    if (d.distance < ball->tolerance && on_edge(p, ball->tolerance)) {
+        ball->near_edge = 1;
+    } else if (cut_disc(&d, p)) {
+        add_disc(&d, h, n, u, w, &ball->sums);
     }
-    if (cut_disc(&d, p)) {
-        add_disc(&d, h, n, u, w, sums);
+}
+
+/** Adds the triangles of a leaf whose bounding boxes reach into the ball. */
+TACT_INLINE void add_leaf(void *user, const struct tact_mesh_leaf *leaf)
+{
+    struct ball *ball = user;
+    const tact_d4 zero = {0.0};
+    tact_d4 corner[3][3], apart2 = zero;
+    uint32_t bits;
+    for (int k = 0; k < 3; k++) {
+        for (int i = 0; i < 3; i++) {
+            corner[i][k] = *(const tact_d4 *)leaf->corner[i][k] - ball->centre[k];
+        }
+        tact_d4 low = TACT_D4_MIN(corner[0][k], corner[1][k]);
+        tact_d4 high = TACT_D4_MAX(corner[0][k], corner[1][k]);
+        low = TACT_D4_MIN(corner[2][k], low);
+        high = -TACT_D4_MAX(corner[2][k], high);
+        tact_d4 apart = TACT_D4_MAX(low, high);
+        apart = TACT_D4_MAX(apart, zero);
+        apart2 += apart * apart;
     }
-    return 0;
+    tact_l4 reaches = apart2 < ball->radius * ball->radius;
+    tact_l4_bits(&reaches, &bits);
+    for (unsigned i = 0; i < leaf->count; i++) {
+        if (bits >> i & 1U) {
+            double v[3][3];
+            for (int k = 0; k < 9; k++) {
+                v[k / 3][k % 3] = corner[k / 3][k % 3][i];
+            }
+            add_triangle(ball, v);
+        }
+    }
 }
 
 /** Sums the triangles that reach into the ball. Returns 1, with invalid sums, where o is within
  * tolerance of an edge. */
-static int sum_triangles(const struct tact_mesh *mesh, const struct ball *ball, double tolerance,
-                         struct tact_moment_sums *sums)
+static int sum_triangles(const struct tact_mesh *mesh, struct ball *ball, double tolerance)
 {
-    memset(sums, 0, sizeof *sums);
-    double r2 = ball->radius * ball->radius;
-    uint32_t stack[STACK_NODES] = {0};
-    int top = 1, near_edge = 0;
-    while (top > 0) {
-        const struct tact_mesh_node *node = &mesh->nodes[stack[--top]];
-        if (tact_node_distance2(node, ball->centre) >= r2) {
-            continue;
-        }
-        for (uint32_t i = 0; i < node->count; i++) {
-            near_edge |= add_triangle(mesh, ball, node->first + i, tolerance, sums);
-        }
-        if (node->count == 0) {
-            stack[top++] = node->first + 1;
-            stack[top++] = node->first;
-        }
-    }
-    return near_edge;
+    static const double none[3] = {0.0, 0.0, 0.0};
+    struct tact_round round;
+    memset(&ball->sums, 0, sizeof ball->sums);
+    ball->near_edge = 0;
+    ball->tolerance = tolerance;
+    tact_round_make(ball->centre, none, ball->radius, mesh, &round);
+    tact_round_walk(&round, mesh, add_leaf, ball);
+    return ball->near_edge;
 }
 
-int tact_moments_sphere_mesh(double radius, const struct tact_pose *pa,
-                             const struct tact_mesh *mesh, const struct tact_pose *pb,
-                             struct tact_moments *out)
+TACT_TWICE(int, tact_moments_sphere_mesh,
+           (double radius, const struct tact_pose *pa, const struct tact_mesh *mesh,
+            const struct tact_pose *pb, struct tact_moments *out),
+           (radius, pa, mesh, pb, out))
 {
     double rot[9], axes[9], offset[3], origin[3];
     struct ball ball = {.radius = radius};
@@ -284,25 +285,24 @@ int tact_moments_sphere_mesh(double radius, const struct tact_pose *pa,
     tact_v3_sub(offset, pa->position, pb->position);
     tact_m3_tmul_v3(ball.centre, rot, offset);
     tact_v3_copy(origin, pa->position);
-    struct tact_moment_sums sums;
-    if (sum_triangles(mesh, &ball, EDGE_TOLERANCE * radius, &sums)) {
+    if (sum_triangles(mesh, &ball, EDGE_TOLERANCE * radius)) {
         double step[3], world[3];
         tact_v3_scale(step, (const double[3]){0.48, 0.64, 0.6}, 2.0 * EDGE_TOLERANCE * radius);
         tact_v3_add(ball.centre, ball.centre, step);
         tact_m3_mul_v3(world, rot, step);
         tact_v3_add(origin, origin, world);
-        (void)sum_triangles(mesh, &ball, 0.0, &sums);
+        (void)sum_triangles(mesh, &ball, 0.0);
     }
     if (tact_mesh_contains(mesh, ball.centre, radius)) {
         double volume = 4.0 / 3.0 * PI * radius * radius * radius;
-        sums.volume += volume;
-        sums.magnitude += volume;
+        ball.sums.volume += volume;
+        ball.sums.magnitude += volume;
         for (int k = 0; k < 3; k++) {
-            sums.second[k] += 0.2 * volume * radius * radius;
+            ball.sums.second[k] += 0.2 * volume * radius * radius;
         }
     }
     for (int i = 0; i < 9; i++) {
         axes[i] = rot[3 * (i % 3) + i / 3];
     }
-    return tact_sums_finish(&sums, axes, origin, out);
+    return tact_sums_finish(&ball.sums, axes, origin, out);
 }

@@ -269,9 +269,6 @@ TACT_INLINE int cut_facets(struct tact_cutter *c, const struct tact_mesh_facets 
 /** Largest number of leaves of a mesh that are cut. */
 enum { TACT_CUT_LEAVES = 2048 };
 
-/** Stack of nodes of eight: at most 7 more for each of 11 levels of a tree of 2^32. */
-enum { TACT_CUT_STACK = 96 };
-
 /** Depth below a plane, over the cutter's tolerance, beyond which rounding cannot place a cut of an
  * edge above the plane: each of up to 64 cuts is off its edge by less than 2 tolerances. */
 static const double CLEAR = 128.0;
@@ -369,7 +366,7 @@ TACT_INLINE int cut_mesh(struct tact_cutter *c, const struct tact_mesh *mesh,
                          tact_cut_face_fn *face, void *user)
 {
     struct tact_box_plane box_plane[2] = {{.d = 0.0F}};
-    uint32_t stack[TACT_CUT_STACK] = {0};
+    uint32_t stack[TACT_MESH_STACK] = {0};
     int top = 1, leaves = 0;
     if (!tact_cutter_order_mesh(c, mesh, box_plane)) {
         return 0;
