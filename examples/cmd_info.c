@@ -94,6 +94,10 @@ static void print_scene(const struct info *i)
     printf("\n  contacts   at most %d\n", i->survey.contacts_max);
     text_counts("  solved by  ", i->survey.counts, TACT_SOLVE_COUNTS, tact_solve_count_name);
     text_counts("  measured   ", i->survey.methods, TACT_MOMENTS_COUNTS, tact_moments_count_name);
+    for (int k = 0; k < v->port_count; k++) {
+        const struct survey_port *port = &i->survey.ports[k];
+        text_port(v->ports[k].name, port->energy, port->least_energy, port->limited);
+    }
     printf("\n  %-32s %-8s %6s %9s %9s %9s %9s %12s %12s\n", "pair", "model", "mu", "ticks", "slid",
            "spun", "tipped", "normal [N]", "torsion [mN m]");
     for (int k = 0; k < v->pair_count; k++) {
@@ -208,6 +212,7 @@ int cmd_info(int argc, char **argv)
     info->path = argv[optind];
     int code = print_info(info, json);
     free(info->survey.pairs);
+    free(info->survey.ports);
     tact_scene_log_close(&info->view);
     tact_log_close(info->log);
     free(info);

@@ -95,6 +95,19 @@ static json_t *json_named_counts(const uint64_t *values, int count, const char *
     return all;
 }
 
+static json_t *ports_json(const struct info *i)
+{
+    json_t *all = json_object();
+    for (int k = 0; k < i->view.port_count; k++) {
+        const struct survey_port *port = &i->survey.ports[k];
+        json_object_set_new(all, i->view.ports[k].name,
+                            json_pack("{s:f, s:f, s:f, s:I}", "force_max", port->force, "energy_J",
+                                      port->energy, "least_energy_J", port->least_energy,
+                                      "limited_ticks", (json_int_t)port->limited));
+    }
+    return all;
+}
+
 static void add_scene_json(const struct info *i, json_t *all)
 {
     static const char *const states[] = {"disarmed", "armed", "fault"};
@@ -122,6 +135,7 @@ static void add_scene_json(const struct info *i, json_t *all)
     json_object_set_new(all, "wake_latency_us", latency(&i->survey.wake));
     json_object_set_new(all, "compute_us", latency(&i->survey.compute));
     json_object_set_new(all, "safety", safety);
+    json_object_set_new(all, "ports", ports_json(i));
     json_object_set_new(all, "contacts_max", json_integer(i->survey.contacts_max));
     json_object_set_new(
         all, "solver_counts",

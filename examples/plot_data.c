@@ -407,6 +407,7 @@ void plot_session_close(struct plot_session *s)
     }
     free(s->pressure);
     free(s->survey.pairs);
+    free(s->survey.ports);
     tact_scene_log_close(&s->view);
     tact_log_close(s->log);
 }

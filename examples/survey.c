@@ -37,6 +37,17 @@ static void take_pairs(const struct tact_scene_log *view, const double *v, struc
     }
 }
 
+static void take_ports(const struct tact_scene_log *view, const double *v, struct survey *out)
+{
+    for (int i = 0; i < view->port_count; i++) {
+        const struct tact_scene_log_port *port = &view->ports[i];
+        out->ports[i].force = fmax(out->ports[i].force, fabs(v[port->force]));
+        out->ports[i].energy = v[port->energy];
+        out->ports[i].least_energy = v[port->least_energy];
+        out->ports[i].limited = (uint64_t)v[port->limited];
+    }
+}
+
 static void survey_record(const struct tact_scene_log *view, const struct tact_record *r,
                           struct survey *out)
 {
@@ -60,6 +71,7 @@ static void survey_record(const struct tact_scene_log *view, const struct tact_r
         out->methods[i] += (uint64_t)v[view->methods + (uint32_t)i];
     }
     take_pairs(view, v, out);
+    take_ports(view, v, out);
 }
 
 int survey_take(struct tact_log *log, const struct tact_scene_log *view, struct survey *out)
@@ -71,7 +83,8 @@ int survey_take(struct tact_log *log, const struct tact_scene_log *view, struct 
     tact_histogram_reset(&out->wake);
     tact_histogram_reset(&out->compute);
     out->pairs = calloc((size_t)view->pair_count + 1, sizeof *out->pairs);
-    rc = r && out->pairs ? 1 : -ENOMEM;
+    out->ports = calloc((size_t)view->port_count + 1, sizeof *out->ports);
+    rc = r && out->pairs && out->ports ? 1 : -ENOMEM;
     while (rc > 0 && (rc = tact_log_next(log, r)) > 0) {
         if (!count++) {
             out->first_ns = r->stamp_ns;

@@ -31,6 +31,11 @@ struct survey {
     uint64_t counts[TACT_SOLVE_COUNTS], methods[TACT_MOMENTS_COUNTS]; /* of all ticks */
     struct tact_histogram wake, compute;                              /* [ns] */
     struct survey_pair *pairs; /* one a pair of the view; to be freed */
+    struct survey_port {
+        double force;                /* largest on the person [N], [N m] */
+        double energy, least_energy; /* absorbed, at the end [J] */
+        uint64_t limited;            /* ticks */
+    } * ports;                       /* one a port of the view; to be freed */
 };
 
 /* Reads all records from the present position. view may be empty. 0 or a negative errno. */

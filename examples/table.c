@@ -59,6 +59,14 @@ static void contact(const struct tact_session_report *r)
            r->fault.text[0] ? "; last fault: " : "", r->fault.text);
 }
 
+static void ports(const struct tact_session *session)
+{
+    for (int i = 0; i < tact_session_port_count(session); i++) {
+        const struct tact_session_port port = tact_session_port(session, i);
+        text_port(port.joint, port.energy, port.least_energy, port.limited);
+    }
+}
+
 /* Angle of the rotation between two attitudes [deg]. */
 static double turned(const double *a, const double *b)
 {
@@ -137,6 +145,7 @@ void table_print(struct tact_session *session, const struct tact_session_report 
     int real = options->clock == TACT_LOOP_REAL;
     timing(report, scene, real);
     contact(report);
+    ports(session);
     bodies(session, start);
     pairs(session, scene->period);
     if (real) {

@@ -46,7 +46,7 @@ int tact_hand_create(const struct tact_link_def *links, int count, const struct 
     size_t n = (size_t)(count > 0 ? count : 1);
     struct tact_hand *hand = calloc(1, sizeof *hand);
     struct link *all = calloc(n, sizeof *all);
-    double *numbers = calloc(n * n * 2 + n * (10 + TACT_NODE), sizeof *numbers);
+    double *numbers = calloc(n * n * 2 + n * (11 + TACT_NODE), sizeof *numbers);
     double **rows = calloc(n, sizeof *rows);
     if (!hand || !all || !numbers || !rows) {
         free(hand);
@@ -63,18 +63,11 @@ int tact_hand_create(const struct tact_link_def *links, int count, const struct 
     hand->mass = numbers;
     hand->factor = hand->mass + n * n;
     double *next = hand->factor + n * n;
-    double **slots[11] = {&hand->state.q,
-                          &hand->state.v,
-                          &hand->state.target,
-                          &hand->state.torque,
-                          &hand->state.saturated,
-                          &hand->bias,
-                          &hand->velocity,
-                          &hand->rhs,
-                          &hand->scratch,
-                          &hand->inverse,
-                          &hand->w};
-    for (int i = 0; i < 11; i++) {
+    double **slots[12] = {
+        &hand->state.q,      &hand->state.v,         &hand->state.target, &hand->state.target_rate,
+        &hand->state.torque, &hand->state.saturated, &hand->bias,         &hand->velocity,
+        &hand->rhs,          &hand->scratch,         &hand->inverse,      &hand->w};
+    for (int i = 0; i < 12; i++) {
         *slots[i] = next;
         next += n;
     }
@@ -124,14 +117,19 @@ const struct tact_pose *tact_hand_link_pose(const struct tact_hand *hand, int li
     return &hand->links[link].pose;
 }
 
-/* Constant part of a drive's torque: its spring at rate 0, or its limit where that is reached. */
-static double drive_constant(const struct tact_hand *hand, int i)
+/* Torque of a drive at rate 0, without its limit. */
+static double spring_torque(const struct tact_hand *hand, int i)
 {
     const struct tact_link_def *def = &hand->links[i].def;
-    if (hand->state.saturated[i] != 0.0) {
-        return hand->state.saturated[i] * def->limit;
-    }
-    return def->stiffness * (hand->state.target[i] - hand->state.q[i]);
+    return def->stiffness * (hand->state.target[i] - hand->state.q[i]) +
+           def->damping * hand->state.target_rate[i];
+}
+
+/* Constant part of a drive's torque: that at rate 0, or its limit where that is reached. */
+static double drive_constant(const struct tact_hand *hand, int i)
+{
+    const double reached = hand->state.saturated[i];
+    return reached != 0.0 ? reached * hand->links[i].def.limit : spring_torque(hand, i);
 }
 
 static double drive_torque(const struct tact_hand *hand, int i, double v, double h)
@@ -216,8 +214,8 @@ double tact_hand_drive_margin(const struct tact_hand *hand, int link, double h, 
     for (int i = link; i >= 0; i = hand->links[i].def.parent) {
         const struct tact_link_def *def = &hand->links[i].def;
         if (def->limit > 0.0) {
-            double torque = def->stiffness * (hand->state.target[i] - hand->state.q[i]) -
-                            (h * def->stiffness + def->damping) * hand->velocity[i];
+            double torque =
+                spring_torque(hand, i) - (h * def->stiffness + def->damping) * hand->velocity[i];
             least = fmin(least, tact_margin(fabs(torque), def->limit));
             *saturated |= hand->state.saturated[i] != 0.0;
         }

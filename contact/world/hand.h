@@ -4,9 +4,11 @@
  * Each link has one joint to its parent, which rotates about or slides along an axis of the link's
  * frame. Joint values are q [rad or m], rates v, drive torques [N m or N]. Drives are implicit:
  * the rates after a tick follow from
- *     (M + h D + h^2 K) v' = M v + h (K (target - q) - bias) + J^T impulse,
+ *     (M + h D + h^2 K) v' = M v + h (K (target - q) + D target_rate - bias) + J^T impulse,
  * so that every gain is stable, and contacts use the inverse of that matrix as the mobility. A
- * drive that reaches its limit exerts the limit as a constant torque instead.
+ * drive that reaches its limit exerts the limit as a constant torque instead. With a target rate of
+ * 0 the damper acts against the base, as that of a robot's drive does; with the rate of the target
+ * it acts between the target and the joint, as that of a virtual coupling does.
  *
  * tact_hand_create() allocates; all functions except tact_hand_create() and tact_hand_destroy()
  * are real-time safe.
@@ -40,10 +42,13 @@ struct tact_link_def {
 
 /** Joint states, one entry a link. Read and write them freely between ticks. */
 struct tact_hand_state {
-    double *q;         /**< joint values [rad, m] */
-    double *v;         /**< joint rates [rad/s, m/s] */
-    double *target;    /**< drive targets [rad, m] */
-    double *torque;    /**< drive torque of the last tick [N m, N], after limiting */
+    double *q;      /**< joint values [rad, m] */
+    double *v;      /**< joint rates [rad/s, m/s] */
+    double *target; /**< drive targets [rad, m] */
+    double
+        *target_rate; /**< rates that the dampers of the drives act toward [rad/s, m/s]; 0 until set
+                       */
+    double *torque;   /**< drive torque of the last tick [N m, N], after limiting */
     double *saturated; /**< 1, -1: the drive was at its limit in that direction, else 0 [1] */
 };
 

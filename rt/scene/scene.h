@@ -124,6 +124,27 @@ struct tact_scene_constraint {
     double friction; /**< dry, of a hinge [N m] or slider [N], >= 0 */
 };
 
+/** The device at the other end of a coupling, in the units of the joint: what bounds the stiffness
+ * that it can render. */
+struct tact_scene_port {
+    double mass;       /**< [kg m^2] or [kg], > 0 */
+    double damping;    /**< viscous [N m s/rad] or [N s/m], > 0 */
+    double delay;      /**< from sensor to force [s], >= 0; default 0 */
+    double friction;   /**< dry [N m] or [N], >= 0; default 0 */
+    double resolution; /**< step of its sensor [rad] or [m], >= 0; default 0 */
+};
+
+/** Ties a joint to what a person holds, in place of a drive: a spring and a damper between the
+ * joint and its target, both of which move. */
+struct tact_scene_coupling {
+    double stiffness; /**< [N m/rad] or [N/m], > 0 */
+    double damping;   /**< of the rate relative to the target [N m s/rad] or [N s/m], >= 0 */
+    double filter;    /**< cut-off of the low-pass of the target's rate [Hz]; default 0: none */
+    struct tact_scene_port *device; /**< the device, or NULL: its port is not controlled */
+    bool hard; /**< true: the force is kept within the energy bound; false: a passivity controller
+                    acts; see ../passivity.h. Needs device; default false */
+};
+
 /** The joint between a link and its parent. */
 struct tact_scene_joint {
     char *type;         /**< hinge (about axis) or slide (along axis) */
@@ -133,8 +154,9 @@ struct tact_scene_joint {
         quat_wxyz[4]; /**< of the link's frame in the parent's frame at 0; default identity [1] */
     double stiffness; /**< of the drive [N m/rad] or [N/m], >= 0 */
     double damping;   /**< of the drive [N m s/rad] or [N s/m], >= 0 */
-    double limit;     /**< of the drive's torque [N m] or force [N]; 0: none */
+    double limit;     /**< of the torque [N m] or force [N] of drive or coupling; 0: none */
     double start;     /**< joint value and target at the start [rad] or [m] */
+    struct tact_scene_coupling *coupling; /**< in place of stiffness and damping, or NULL */
 };
 
 /** A link of a hand, with the joint that connects it to its parent. */

@@ -312,7 +312,7 @@ static int check_constraint(const struct tact_scene_check *check,
 }
 
 static int check_joint_values(const struct tact_scene_check *check, struct tact_scene_joint *joint,
-                              const char *path)
+                              double period, const char *path)
 {
     static const char *const types[] = {"hinge", "slide", NULL};
     char key[TACT_SCENE_PATH];
@@ -332,11 +332,13 @@ static int check_joint_values(const struct tact_scene_check *check, struct tact_
     rc = rc ? rc
             : tact_scene_need_not_negative(check, path, "damping", joint->damping,
                                            "N m s/rad or N s/m");
-    return rc ? rc : tact_scene_need_not_negative(check, path, "limit", joint->limit, "N m or N");
+    rc = rc ? rc : tact_scene_need_not_negative(check, path, "limit", joint->limit, "N m or N");
+    return rc || !joint->coupling ? rc
+                                  : tact_scene_check_coupling(check, joint->coupling, period, path);
 }
 
 static int check_hand(const struct tact_scene_check *check, struct tact_scene_hand *hand,
-                      uint32_t number)
+                      double period, uint32_t number)
 {
     char path[TACT_SCENE_PATH], key[TACT_SCENE_PATH];
     snprintf(path, sizeof path, "hands[%u].quat_wxyz", number);
@@ -346,7 +348,7 @@ static int check_hand(const struct tact_scene_check *check, struct tact_scene_ha
     for (uint32_t i = 0; !rc && i < hand->links_count; i++) {
         struct tact_scene_link *link = &hand->links[i];
         snprintf(path, sizeof path, "hands[%u].links[%u]", number, i);
-        rc = check_joint_values(check, &link->joint, tact_scene_key_of(key, path, "joint"));
+        rc = check_joint_values(check, &link->joint, period, tact_scene_key_of(key, path, "joint"));
         rc = rc ? rc : tact_scene_need_near(check, path, "center_of_mass", link->center_of_mass, 3);
         rc = rc ? rc : check_mass(check, path, link->mass, link->inertia, link->shapes_count);
         rc = rc ? rc : check_shape_values(check, link->shapes, link->shapes_count, path, false);
@@ -463,7 +465,7 @@ int tact_scene_check_values(const struct tact_scene_check *check, struct tact_sc
         rc = check_constraint(check, &scene->joints[i], path);
     }
     for (uint32_t i = 0; !rc && i < scene->hands_count; i++) {
-        rc = check_hand(check, &scene->hands[i], i);
+        rc = check_hand(check, &scene->hands[i], scene->period, i);
     }
     return rc ? rc : check_io_values(check, scene);
 }

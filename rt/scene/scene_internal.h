@@ -163,4 +163,16 @@ int tact_scene_make_shapes(const struct tact_scene_check *check, struct tact_sce
                            const struct tact_scene_files *files);
 void tact_scene_free_shapes(struct tact_scene *scene);
 
+/* scene_coupling.c: values of a joint's coupling; `joint` is the key of the joint. */
+int tact_scene_check_coupling(const struct tact_scene_check *check,
+                              const struct tact_scene_coupling *coupling, double period,
+                              const char *joint);
+/* The inputs and outputs of all coupled joints. */
+int tact_scene_check_coupling_io(const struct tact_scene_check *check,
+                                 const struct tact_scene *scene);
+/* Index of the input that is a joint's `what`, "state" or "target", among the first `count`, or -1.
+ */
+long tact_scene_find_input(const struct tact_scene *scene, uint32_t count, const char *what,
+                           const char *joint);
+
 #endif

@@ -164,17 +164,6 @@ static int check_joint_reference(const struct tact_scene_check *check,
                : tact_scene_bad(check, path, "hand %s has no link named \"%s\"", h->name, dot + 1);
 }
 
-/** Index of the input that measures a joint, among the first `count`, or -1. */
-static long find_measuring_input(const struct tact_scene *scene, uint32_t count, const char *joint)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        if (!strcmp(scene->inputs[i].what, "state") && !strcmp(scene->inputs[i].to, joint)) {
-            return i;
-        }
-    }
-    return -1;
-}
-
 static int check_inputs(const struct tact_scene_check *check, const struct tact_scene *scene)
 {
     char path[TACT_SCENE_PATH];
@@ -185,7 +174,7 @@ static int check_inputs(const struct tact_scene_check *check, const struct tact_
         rc = check_channel(check, scene, path, in->from);
         snprintf(path, sizeof path, "inputs[%u].to", i);
         rc = rc ? rc : check_joint_reference(check, scene, path, in->to);
-        long first = find_measuring_input(scene, i, in->to);
+        long first = tact_scene_find_input(scene, i, "state", in->to);
         if (!rc && first >= 0 && !strcmp(in->what, "state")) {
             rc = tact_scene_bad(check, path, "inputs[%ld] measures %s already", first, in->to);
         }
@@ -218,7 +207,7 @@ static int check_reaction(const struct tact_scene_check *check, const struct tac
                           uint32_t i)
 {
     char path[TACT_SCENE_PATH];
-    long input = find_measuring_input(scene, scene->inputs_count, scene->outputs[i].from);
+    long input = tact_scene_find_input(scene, scene->inputs_count, "state", scene->outputs[i].from);
     if (input < 0 || strcmp(scene->outputs[i].what, "reaction")) {
         return 0;
     }
@@ -234,6 +223,7 @@ static int check_io_references(const struct tact_scene_check *check, const struc
 {
     char path[TACT_SCENE_PATH];
     int rc = check_inputs(check, scene);
+    rc = rc ? rc : tact_scene_check_coupling_io(check, scene);
     for (uint32_t i = 0; !rc && i < scene->outputs_count; i++) {
         snprintf(path, sizeof path, "outputs[%u].from", i);
         rc = check_source(check, scene, path, &scene->outputs[i]);

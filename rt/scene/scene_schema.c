@@ -133,6 +133,24 @@ static const cyaml_schema_field_t constraint_fields[] = {
 static const cyaml_schema_value_t constraint = {
     CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct tact_scene_constraint, constraint_fields)};
 
+static const cyaml_schema_field_t port_fields[] = {
+    NUMBER("mass", NEEDED, tact_scene_port, mass),
+    NUMBER("damping", NEEDED, tact_scene_port, damping),
+    NUMBER("delay", OPTIONAL, tact_scene_port, delay),
+    NUMBER("friction", OPTIONAL, tact_scene_port, friction),
+    NUMBER("resolution", OPTIONAL, tact_scene_port, resolution),
+    CYAML_FIELD_END,
+};
+
+static const cyaml_schema_field_t coupling_fields[] = {
+    NUMBER("stiffness", NEEDED, tact_scene_coupling, stiffness),
+    NUMBER("damping", NEEDED, tact_scene_coupling, damping),
+    NUMBER("filter", OPTIONAL, tact_scene_coupling, filter),
+    CYAML_FIELD_MAPPING_PTR("device", OPTIONAL, struct tact_scene_coupling, device, port_fields),
+    CYAML_FIELD_BOOL("hard", OPTIONAL, struct tact_scene_coupling, hard),
+    CYAML_FIELD_END,
+};
+
 static const cyaml_schema_field_t joint_fields[] = {
     TEXT("type", NEEDED, tact_scene_joint, type, MAX_NAME),
     NUMBERS("axis", NEEDED, tact_scene_joint, axis, 3),
@@ -142,6 +160,8 @@ static const cyaml_schema_field_t joint_fields[] = {
     NUMBER("damping", OPTIONAL, tact_scene_joint, damping),
     NUMBER("limit", OPTIONAL, tact_scene_joint, limit),
     NUMBER("start", OPTIONAL, tact_scene_joint, start),
+    CYAML_FIELD_MAPPING_PTR("coupling", OPTIONAL, struct tact_scene_joint, coupling,
+                            coupling_fields),
     CYAML_FIELD_END,
 };
 

@@ -151,12 +151,13 @@ static struct tact_link_def link_def(const struct tact_scene_hand *hand,
                                      const struct tact_scene_link *link)
 {
     const struct tact_scene_joint *joint = &link->joint;
+    const struct tact_scene_coupling *coupling = joint->coupling;
     struct tact_link_def def = {.parent = link_index(hand, link->parent),
                                 .joint = strcmp(joint->type, "slide") ? TACT_JOINT_HINGE
                                                                       : TACT_JOINT_SLIDE,
                                 .origin = scene_pose(joint->position, joint->quat_wxyz),
-                                .stiffness = joint->stiffness,
-                                .damping = joint->damping,
+                                .stiffness = coupling ? coupling->stiffness : joint->stiffness,
+                                .damping = coupling ? coupling->damping : joint->damping,
                                 .limit = joint->limit,
                                 .start = joint->start,
                                 .mass = link->mass};

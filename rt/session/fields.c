@@ -10,6 +10,8 @@
 #include <string.h>
 #include "rt/session/session_internal.h"
 
+enum { COUPLING_NUMBERS = sizeof(struct session_coupling_state) / sizeof(double) };
+
 /* Adds a field prefix_name_suffix; *at is set to its offset. */
 static int add_named_field(struct tact_session *s, uint32_t *at, enum tact_field_kind kind,
                            const char *name, const char *suffix, const char *unit, int count)
@@ -53,6 +55,22 @@ static int sensor_fields(struct tact_session *s)
                                  s->hands[in->hand].names[in->link], "_measured",
                                  "rad or m, rad/s or m/s, ticks until then, 0: lost", 3);
         }
+    }
+    return rc;
+}
+
+static int coupling_fields(struct tact_session *s)
+{
+    int rc = 0;
+    for (int i = 0; !rc && i < s->coupling_count; i++) {
+        struct session_coupling *c = &s->couplings[i];
+        rc = add_named_field(s, &c->field, TACT_FIELD_OUTPUT, s->hands[c->hand].names[c->link],
+                             "_coupling",
+                             "target, sum of inputs rad or m; its rate rad/s or m/s; offset rad or "
+                             "m; ticks until then, 0: disengaged; force on the person N m or N; "
+                             "energy absorbed, least of it, since the hand touched nothing J; "
+                             "ticks limited so far",
+                             COUPLING_NUMBERS);
     }
     return rc;
 }
@@ -120,6 +138,7 @@ static int all_fields(struct tact_session *s, const struct tact_log *log, struct
 {
     int rc = device_fields(s);
     rc = rc ? rc : sensor_fields(s);
+    rc = rc ? rc : coupling_fields(s);
     if (log && !tact_log_element(log)) {
         rc = rc ? rc : tact_session_layout_contacts(s, log, err);
     }
@@ -235,6 +254,9 @@ void tact_session_fill(struct tact_session *s, struct tact_record *record)
             memcpy(v + s->inputs[i].field, &s->inputs[i].state, sizeof s->inputs[i].state);
         }
     }
+    for (int i = 0; i < s->coupling_count; i++) {
+        memcpy(v + s->couplings[i].field, &s->couplings[i].state, sizeof s->couplings[i].state);
+    }
     tact_session_fill_contacts(s, v);
     fill_constraints(s, v);
     fill_motion(s, v);
@@ -299,6 +321,9 @@ void tact_session_restore(struct tact_session *s, const struct tact_record *reco
         if (s->inputs[i].measures) {
             memcpy(&s->inputs[i].state, v + s->inputs[i].field, sizeof s->inputs[i].state);
         }
+    }
+    for (int i = 0; i < s->coupling_count; i++) {
+        memcpy(&s->couplings[i].state, v + s->couplings[i].field, sizeof s->couplings[i].state);
     }
     for (int i = 0; i < s->output_count; i++) {
         s->outputs[i].gate = v[s->gate_field + (uint32_t)i];

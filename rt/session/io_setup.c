@@ -249,6 +249,12 @@ static int map_output(struct tact_session *s, uint32_t i, struct tact_safety_cha
     out->sensor =
         out->owner.kind == TACT_OWNER_HAND ? sensor_of(s, out->owner.index, out->owner.link) : -1;
     out->gate = 1.0;
+    out->port = !rc && out->kind == OUTPUT_TORQUE && !strcmp(def->what, "reaction") && def->scale
+                    ? tact_session_coupling(s, out->owner.index, out->owner.link)
+                    : NULL;
+    if (out->port) {
+        out->port->outputs++;
+    }
     *channel = (struct tact_safety_channel){def->limit, def->rate, def->filter};
     return rc;
 }
@@ -274,6 +280,7 @@ int tact_session_map(struct tact_session *s, struct tact_error *err)
     for (uint32_t i = 0; !rc && i < scene->inputs_count; i++) {
         rc = map_input(s, i, err);
     }
+    rc = rc ? rc : tact_session_map_couplings(s);
     for (uint32_t i = 0; !rc && i < scene->outputs_count; i++) {
         rc = map_output(s, i, &channels[i], err);
     }

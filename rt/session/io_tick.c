@@ -31,16 +31,16 @@ static double value_of(const struct tact_session *s, const struct session_input 
 }
 
 /* Joint targets from the devices. They are unchanged while the deadman is released, or a device
- * returns numbers that are not finite. */
-static void map_targets(struct tact_session *s)
+ * returns numbers that are not finite; returns 1 where they are set. */
+static int map_targets(struct tact_session *s)
 {
     if (!s->deadman) {
-        return;
+        return 0;
     }
     for (int i = 0; i < s->input_count; i++) {
         const struct session_input *in = &s->inputs[i];
         if (!isfinite(s->devices[in->device].input.channel[in->channel])) {
-            return;
+            return 0;
         }
     }
     for (int i = 0; i < s->input_count; i++) {
@@ -56,6 +56,7 @@ static void map_targets(struct tact_session *s)
             hand.target[in->link] += value_of(s, in);
         }
     }
+    return 1;
 }
 
 /* Stores a measured value, and the rate from the one before. A lost sensor leaves the joint at rest
@@ -103,7 +104,7 @@ void tact_session_read_inputs(struct tact_session *s, uint64_t tick)
 {
     s->deadman = session_deadman_held(s);
     load_joint_states(s, tick);
-    map_targets(s);
+    tact_session_follow(s, tick, map_targets(s));
 }
 
 static int is_lost(const struct tact_session *s, const struct session_output *out)
@@ -173,15 +174,24 @@ static int may_arm(const struct tact_session *s)
 
 void tact_session_send_outputs(struct tact_session *s, uint64_t tick, int64_t now)
 {
+    tact_session_render(s);
     for (int i = 0; i < s->output_count; i++) {
         struct session_output *out = &s->outputs[i];
         out->gate = is_lost(s, out) ? 0.0 : fmin(1.0, out->gate + s->safety.ramp_step);
-        s->wanted[i] = out->gate > 0.0 ? out->gate * out->gain * output_force(s, out) : 0.0;
+        const double force = out->port ? -out->port->wanted : output_force(s, out);
+        s->wanted[i] = out->gate > 0.0 ? out->gate * out->gain * force : 0.0;
     }
     tact_safety_step(&s->safety, s->wanted, may_arm(s), tick, s->sent);
+    for (int i = 0; i < s->coupling_count; i++) {
+        s->couplings[i].state.force = 0.0;
+    }
     for (int i = 0; i < s->output_count; i++) {
         const struct session_output *out = &s->outputs[i];
-        s->devices[out->device].output[out->channel] = is_lost(s, out) ? 0.0 : s->sent[i];
+        const double sent = is_lost(s, out) ? 0.0 : s->sent[i];
+        s->devices[out->device].output[out->channel] = sent;
+        if (out->port) {
+            out->port->state.force -= sent / out->gain;
+        }
     }
     for (int i = 0; i < s->device_count; i++) {
         struct session_device *d = &s->devices[i];

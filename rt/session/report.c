@@ -85,6 +85,21 @@ static json_t *joints(struct tact_session *s)
     return all;
 }
 
+/* Ports of the coupled joints. */
+static json_t *ports(const struct tact_session *s)
+{
+    json_t *all = json_object();
+    for (int i = 0; i < tact_session_port_count(s); i++) {
+        const struct tact_session_port port = tact_session_port(s, i);
+        json_object_set_new(all, port.joint,
+                            json_pack("{s:b, s:o, s:o, s:o, s:I}", "engaged", port.engaged, "force",
+                                      number(port.force), "energy_J", number(port.energy),
+                                      "least_energy_J", number(port.least_energy), "limited_ticks",
+                                      (json_int_t)port.limited));
+    }
+    return all;
+}
+
 /* Joints of mechanisms: load, position, error. */
 static json_t *mechanism(struct tact_session *s)
 {
@@ -269,6 +284,7 @@ char *tact_session_report_json(struct tact_session *s, const struct tact_session
                                   counts(r->counts, TACT_SOLVE_COUNTS, tact_solve_count_name)));
     json_object_set_new(all, "bodies", bodies(s));
     json_object_set_new(all, "joints", joints(s));
+    json_object_set_new(all, "ports", ports(s));
     json_object_set_new(all, "mechanism", mechanism(s));
     json_object_set_new(all, "pairs", pairs(s));
     json_object_set_new(all, "safety",

@@ -163,6 +163,24 @@ static void list_constraints(struct tact_scene_log *view)
     }
 }
 
+static void list_ports(struct tact_scene_log *view)
+{
+    const struct tact_session *s = view->session;
+    for (; view->port_count < s->coupling_count; view->port_count++) {
+        const struct session_coupling *c = &s->couplings[view->port_count];
+        const char *type = s->scene->hands[c->hand].links[c->link].joint.type;
+        view->ports[view->port_count] =
+            (struct tact_scene_log_port){.name = s->hands[c->hand].names[c->link],
+                                         .slides = !strcmp(type, "slide"),
+                                         .target = c->field,
+                                         .engaged = c->field + COUPLING_AT(ticks),
+                                         .force = c->field + COUPLING_AT(force),
+                                         .energy = c->field + COUPLING_AT(energy),
+                                         .least_energy = c->field + COUPLING_AT(least_energy),
+                                         .limited = c->field + COUPLING_AT(limited)};
+    }
+}
+
 static int list_all(struct tact_scene_log *view)
 {
     const struct tact_session *s = view->session;
@@ -174,15 +192,17 @@ static int list_all(struct tact_scene_log *view)
     view->joints = calloc(joints, sizeof *view->joints);
     view->constraints =
         calloc((size_t)tact_world_constraint_count(s->world) + 1, sizeof *view->constraints);
+    view->ports = calloc((size_t)s->coupling_count + 1, sizeof *view->ports);
     view->bodies = calloc((size_t)tact_world_body_count(s->world) + 1, sizeof *view->bodies);
     view->device_inputs = calloc((size_t)s->device_count + 1, sizeof *view->device_inputs);
-    if (!view->pairs || !view->joints || !view->constraints || !view->bodies ||
+    if (!view->pairs || !view->joints || !view->constraints || !view->ports || !view->bodies ||
         !view->device_inputs) {
         return -ENOMEM;
     }
     list_pairs(view);
     list_joints(view);
     list_constraints(view);
+    list_ports(view);
     for (; view->body_count < tact_world_body_count(s->world); view->body_count++) {
         const struct session_body *b = &s->bodies[view->body_count];
         view->bodies[view->body_count] =
@@ -262,6 +282,7 @@ void tact_scene_log_close(struct tact_scene_log *view)
     free(view->pairs);
     free(view->joints);
     free(view->constraints);
+    free(view->ports);
     free(view->bodies);
     free(view->device_inputs);
     memset(view, 0, sizeof *view);

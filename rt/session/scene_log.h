@@ -64,6 +64,19 @@ struct tact_scene_log_constraint {
     uint32_t joint;   /**< value [rad] or [m]; stop -1, 0, 1; joint [m], world (3) */
 };
 
+/** A coupled joint, and the port of the device that it is tied to. */
+struct tact_scene_log_port {
+    const char *name;      /**< name of the joint */
+    int slides;            /**< 1: [m], [N]; 0: [rad], [N m] */
+    uint32_t target;       /**< target; sum of the inputs; its rate; offset [joint's unit] (4) */
+    uint32_t engaged;      /**< number of ticks up to the last good input; 0: disengaged */
+    uint32_t force;        /**< on the person until the next tick [N m] or [N] */
+    uint32_t energy;       /**< absorbed from the person since the start [J] */
+    uint32_t least_energy; /**< least of it so far, 0 or less [J]: minus what was generated */
+    uint32_t limited;      /**< number of ticks so far in which the force was limited for passivity
+                            */
+};
+
 /** All of it; names and arrays belong to the scene log. */
 struct tact_scene_log {
     struct tact_scene *scene;                      /**< scene of the log */
@@ -74,6 +87,8 @@ struct tact_scene_log {
     int joint_count;                               /**< number of joints */
     struct tact_scene_log_constraint *constraints; /**< [constraint_count] joints of mechanisms */
     int constraint_count;                          /**< number of joints of mechanisms */
+    struct tact_scene_log_port *ports;             /**< [port_count] coupled joints */
+    int port_count;                                /**< number of coupled joints */
     struct tact_scene_log_body *bodies;            /**< [body_count] bodies that move */
     int body_count;                                /**< number of bodies */
     struct tact_device_info *devices;              /**< as they were at the time of the recording */

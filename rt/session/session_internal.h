@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include "contact/keys.h"
 #include "contact/pair/field/extent.h"
 #include "contact/world/constraint.h"
@@ -38,13 +39,43 @@ struct session_input {
     uint32_t field; /* its field in the record */
 };
 
+/* A joint that is tied to what a person holds. */
+struct session_coupling {
+    int hand, link;
+    double alpha;        /* weight of the new rate in its low-pass filter */
+    double decay;        /* share of the offset that goes in a tick */
+    double bound;        /* c of the energy bound [N m/rad, N/m]; 0: none */
+    double most_damping; /* of the passivity controller [N m s/rad, N s/m]; 0: none */
+    int outputs;         /* number of outputs that send its reaction */
+    double moved;        /* of the device since the last tick [rad, m] */
+    double wanted;       /* force on the person of each output [N m, N] */
+    struct session_coupling_state {
+        double target; /* sum of the inputs plus offset; while disengaged the last one [rad, m] */
+        double raw;    /* last good sum of the inputs [rad, m] */
+        double rate;   /* of that, filtered [rad/s, m/s] */
+        double offset; /* so that the target does not jump when it engages [rad, m] */
+        double ticks;  /* number of ticks up to the last good sum; 0: disengaged */
+        double force;  /* that the device exerts until the next tick [N m, N] */
+        double energy; /* absorbed from the person since the start [J] */
+        double least_energy; /* the least of it so far, 0 or less: generated [J] */
+        double surplus;      /* energy absorbed since the hand last touched nothing [J] */
+        double limited;      /* number of ticks in which the controller or the bound acted */
+    } state;
+    uint32_t field; /* its field in the record */
+};
+
+/* Offset of a number of a coupling's state in its field, which has them all. */
+#define COUPLING_AT(member)                                                                        \
+    ((uint32_t)(offsetof(struct session_coupling_state, member) / sizeof(double)))
+
 struct session_output {
     int device, channel;
     enum { OUTPUT_TORQUE, OUTPUT_FORCE, OUTPUT_MOMENT } kind;
-    struct tact_owner owner; /* link or body */
-    const double *along;     /* direction of the force or moment, or NULL */
-    int sensor;              /* the input that measures its joint, or -1 */
-    double gain;             /* sign of the output times the scale */
+    struct tact_owner owner;       /* link or body */
+    const double *along;           /* direction of the force or moment, or NULL */
+    int sensor;                    /* the input that measures its joint, or -1 */
+    struct session_coupling *port; /* whose reaction it sends, or NULL */
+    double gain;                   /* sign of the output times the scale */
     double gate; /* factor of the output: 0 while its device or sensor is lost, then a ramp */
 };
 
@@ -183,6 +214,8 @@ struct tact_session {
     int device_count;
     struct session_input *inputs;
     int input_count;
+    struct session_coupling *couplings;
+    int coupling_count;
     struct session_output *outputs;
     int output_count;
     struct session_marker *markers;
@@ -304,6 +337,16 @@ int tact_session_open_devices(struct tact_session *s, const struct tact_device_i
 int tact_session_open_device(const struct tact_session *s, uint32_t index, struct tact_device *out,
                              struct tact_error *err);
 int tact_session_map(struct tact_session *s, struct tact_error *err);
+
+/* coupling.c: finds the coupled joints. -ENOMEM. */
+int tact_session_map_couplings(struct tact_session *s);
+/* The coupling of a joint, or NULL. Real-time safe. */
+struct session_coupling *tact_session_coupling(struct tact_session *s, int hand, int link);
+/* Targets and target rates of coupled joints, and the energy of their ports. mapped: the targets
+ * are the sums of the inputs in this tick. Real-time safe. */
+void tact_session_follow(struct tact_session *s, uint64_t tick, int mapped);
+/* Forces on the person, passive, once the world is solved. Real-time safe. */
+void tact_session_render(struct tact_session *s);
 
 /* calibrated.c: where there are outputs, -EINVAL for a device that was never calibrated. */
 int tact_session_check_calibrated(const struct tact_session *s, struct tact_error *err);

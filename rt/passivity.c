@@ -1,0 +1,47 @@
+#include "rt/passivity.h"
+
+#include <math.h>
+
+static double squared(const double *v, int n)
+{
+    double sum = 0.0;
+    for (int i = 0; i < n; i++) {
+        sum += v[i] * v[i];
+    }
+    return sum;
+}
+
+double tact_passivity_bound(double *force, const double *last, const double *moved, int n, double c)
+{
+    double bound[TACT_PASSIVITY_MOST];
+    for (int i = 0; i < n; i++) {
+        bound[i] = last[i] - c * moved[i];
+    }
+    const double wanted = squared(force, n), most = squared(bound, n);
+    const double factor = wanted > most ? sqrt(most / wanted) : 1.0;
+    for (int i = 0; i < n; i++) {
+        force[i] *= factor;
+    }
+    return factor;
+}
+
+double tact_passivity_damp(double *force, const double *rate, int n, double energy, double period,
+                           double most)
+{
+    const double speed_squared = squared(rate, n);
+    if (!(energy < 0.0 && speed_squared > 0.0)) {
+        return 0.0;
+    }
+    const double damping = fmin(-energy / (period * speed_squared), most);
+    for (int i = 0; i < n; i++) {
+        force[i] -= damping * rate[i];
+    }
+    return damping;
+}
+
+double tact_passivity_stiffest(double damping, double delay, double friction, double resolution,
+                               double period)
+{
+    const double sampled = damping / (0.5 * period + delay);
+    return resolution > 0.0 ? fmin(sampled, 2.0 * friction / resolution) : sampled;
+}

@@ -1,0 +1,128 @@
+/* The coupling of a joint to what a person holds: its values, its input and its outputs. */
+#include <stdio.h>
+#include <string.h>
+#include "rt/passivity.h"
+#include "rt/scene/scene_internal.h"
+
+/* A coupling with a known device is as stiff as that can render, or bounded. */
+static int check_port(const struct tact_scene_check *check,
+                      const struct tact_scene_coupling *coupling, double period, const char *path)
+{
+    const struct tact_scene_port *device = coupling->device;
+    char owner[TACT_SCENE_PATH], key[TACT_SCENE_PATH];
+    if (!device) {
+        return coupling->hard ? tact_scene_bad(check, tact_scene_key_of(key, path, "hard"),
+                                               "needs the numbers of the device; expected "
+                                               "\"device\" beside it")
+                              : 0;
+    }
+    tact_scene_key_of(owner, path, "device");
+    int rc = tact_scene_need_positive(check, owner, "mass", device->mass, "kg m^2 or kg");
+    rc = rc ? rc
+            : tact_scene_need_positive(check, owner, "damping", device->damping,
+                                       "N m s/rad or N s/m");
+    rc = rc ? rc : tact_scene_need_not_negative(check, owner, "delay", device->delay, "s");
+    rc = rc ? rc
+            : tact_scene_need_not_negative(check, owner, "friction", device->friction, "N m or N");
+    rc = rc ? rc
+            : tact_scene_need_not_negative(check, owner, "resolution", device->resolution,
+                                           "rad or m");
+    const double most = tact_passivity_stiffest(device->damping, device->delay, device->friction,
+                                                device->resolution, period);
+    if (!rc && !coupling->hard && coupling->stiffness > most) {
+        rc = tact_scene_bad(check, tact_scene_key_of(key, path, "stiffness"),
+                            "%g is over %g N m/rad or N/m, the stiffest that this device renders "
+                            "without rattling (damping / (period / 2 + delay)%s); expected less, "
+                            "or \"hard: true\"",
+                            coupling->stiffness, most,
+                            device->resolution > 0.0 ? " and 2 friction / resolution" : "");
+    }
+    return rc;
+}
+
+int tact_scene_check_coupling(const struct tact_scene_check *check,
+                              const struct tact_scene_coupling *coupling, double period,
+                              const char *joint)
+{
+    static const char *const drive[] = {"stiffness", "damping"};
+    char path[TACT_SCENE_PATH], key[TACT_SCENE_PATH];
+    for (int i = 0; i < 2; i++) {
+        if (tact_scene_has(check, "%s.%s", joint, drive[i])) {
+            return tact_scene_bad(check, tact_scene_key_of(key, joint, drive[i]),
+                                  "is of a drive; a joint with \"coupling\" has none");
+        }
+    }
+    tact_scene_key_of(path, joint, "coupling");
+    int rc =
+        tact_scene_need_positive(check, path, "stiffness", coupling->stiffness, "N m/rad or N/m");
+    rc = rc ? rc
+            : tact_scene_need_not_negative(check, path, "damping", coupling->damping,
+                                           "N m s/rad or N s/m");
+    rc = rc ? rc : tact_scene_need_not_negative(check, path, "filter", coupling->filter, "Hz");
+    return rc ? rc : check_port(check, coupling, period, path);
+}
+
+long tact_scene_find_input(const struct tact_scene *scene, uint32_t count, const char *what,
+                           const char *joint)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (!strcmp(scene->inputs[i].what, what) && !strcmp(scene->inputs[i].to, joint)) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+/* A low-pass after the energy bound would exceed it. */
+static int check_hard_outputs(const struct tact_scene_check *check, const struct tact_scene *scene,
+                              const char *joint)
+{
+    char path[TACT_SCENE_PATH];
+    for (uint32_t i = 0; i < scene->outputs_count; i++) {
+        const struct tact_scene_output *out = &scene->outputs[i];
+        if (!strcmp(out->from, joint) && !strcmp(out->what, "reaction") && out->filter > 0.0) {
+            snprintf(path, sizeof path, "outputs[%u].filter", i);
+            return tact_scene_bad(check, path,
+                                  "would exceed the energy bound of %s (\"hard: true\"); expected "
+                                  "no filter",
+                                  joint);
+        }
+    }
+    return 0;
+}
+
+/* A coupled joint moves freely, and an input is the other end of its coupling. */
+static int check_coupling_input(const struct tact_scene_check *check,
+                                const struct tact_scene *scene, uint32_t hand, uint32_t link)
+{
+    char path[TACT_SCENE_PATH], joint[TACT_SCENE_PATH];
+    const struct tact_scene_link *l = &scene->hands[hand].links[link];
+    snprintf(joint, sizeof joint, "%s.%s", scene->hands[hand].name, l->name);
+    snprintf(path, sizeof path, "hands[%u].links[%u].joint.coupling", hand, link);
+    const long measured = tact_scene_find_input(scene, scene->inputs_count, "state", joint);
+    if (!l->joint.coupling) {
+        return 0;
+    }
+    if (measured >= 0) {
+        return tact_scene_bad(check, path, "the state of %s is measured (inputs[%ld])", joint,
+                              measured);
+    }
+    if (tact_scene_find_input(scene, scene->inputs_count, "target", joint) < 0) {
+        return tact_scene_bad(check, path,
+                              "no input leads to %s; a coupling ties the joint to the value of one",
+                              joint);
+    }
+    return l->joint.coupling->hard ? check_hard_outputs(check, scene, joint) : 0;
+}
+
+int tact_scene_check_coupling_io(const struct tact_scene_check *check,
+                                 const struct tact_scene *scene)
+{
+    int rc = 0;
+    for (uint32_t i = 0; !rc && i < scene->hands_count; i++) {
+        for (uint32_t k = 0; !rc && k < scene->hands[i].links_count; k++) {
+            rc = check_coupling_input(check, scene, i, k);
+        }
+    }
+    return rc;
+}

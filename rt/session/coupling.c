@@ -1,0 +1,189 @@
+/*
+ * Couplings: joints that are tied to what a person holds (Colgate, Stanley and Brown 1995). Target
+ * and target rate of the joint from the inputs, without a jump when a device comes or returns, and
+ * the energy of the port. Real-time safe but for tact_session_map_couplings().
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include "contact/elementary.h"
+#include "rt/passivity.h"
+#include "rt/session/session_internal.h"
+
+#define ENGAGE_TIME 0.3  /* time constant with which an offset decays after engagement [s] */
+#define MOST_DAMPING 0.1 /* of the controller, over mass / period: passivity.h */
+#define NEGLIGIBLE 1e-12 /* offset that counts as 0 [rad, m] */
+
+static void map_coupling(struct tact_session *s, uint32_t hand, uint32_t link)
+{
+    const double pi = 3.14159265358979323846;
+    const struct tact_scene_joint *joint = &s->scene->hands[hand].links[link].joint;
+    const double filter = joint->coupling->filter;
+    const struct tact_scene_port *device = joint->coupling->device;
+    const double bound =
+        device ? tact_passivity_stiffest(device->damping, device->delay, 0.0, 0.0, s->period) : 0.0;
+    s->couplings[s->coupling_count++] = (struct session_coupling){
+        .hand = (int)hand,
+        .link = (int)link,
+        .alpha = filter > 0.0 ? -tact_expm1(-2.0 * pi * filter * s->period) : 1.0,
+        .decay = -tact_expm1(-s->period / ENGAGE_TIME),
+        .bound = joint->coupling->hard ? bound : 0.0,
+        .most_damping = device ? MOST_DAMPING * device->mass / s->period : 0.0,
+        .state = {.target = joint->start}};
+}
+
+int tact_session_map_couplings(struct tact_session *s)
+{
+    const struct tact_scene *scene = s->scene;
+    size_t count = 1;
+    for (uint32_t i = 0; i < scene->hands_count; i++) {
+        count += scene->hands[i].links_count;
+    }
+    s->couplings = calloc(count, sizeof *s->couplings);
+    if (!s->couplings) {
+        return -ENOMEM;
+    }
+    for (uint32_t i = 0; i < scene->hands_count; i++) {
+        for (uint32_t k = 0; k < scene->hands[i].links_count; k++) {
+            if (scene->hands[i].links[k].joint.coupling) {
+                map_coupling(s, i, k);
+            }
+        }
+    }
+    return 0;
+}
+
+struct session_coupling *tact_session_coupling(struct tact_session *s, int hand, int link)
+{
+    for (int i = 0; i < s->coupling_count; i++) {
+        if (s->couplings[i].hand == hand && s->couplings[i].link == link) {
+            return &s->couplings[i];
+        }
+    }
+    return NULL;
+}
+
+/* 1 where a device that moves the joint is in that state. */
+static int input_state(const struct tact_session *s, const struct session_coupling *c, int state)
+{
+    for (int i = 0; i < s->input_count; i++) {
+        const struct session_input *in = &s->inputs[i];
+        if (in->hand == c->hand && in->link == c->link &&
+            s->devices[in->device].input.state == state) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Rate of the device since its last good value, and the energy of the port: the force of an output
+ * acts from one tick to the next, so that its work over the motion between is exact. */
+static void measure_rate(const struct tact_session *s, struct session_coupling *c, double raw,
+                         double now)
+{
+    struct session_coupling_state *state = &c->state;
+    double moved = raw - state->raw, time = (now - state->ticks) * s->period;
+    state->rate += c->alpha * (moved / time - state->rate);
+    state->energy -= state->force * moved;
+    state->surplus -= state->force * moved;
+    state->least_energy = fmin(state->least_energy, state->energy);
+    c->moved = moved;
+}
+
+/* Sets target and target rate of a coupled joint. `mapped`: its target is the sum of its inputs;
+ * else it stays where it was. */
+static void follow(struct tact_session *s, struct session_coupling *c, double now, int mapped)
+{
+    struct session_coupling_state *state = &c->state;
+    struct tact_hand_state hand = tact_hand_state(tact_world_hand(s->world, c->hand));
+    const double raw = hand.target[c->link], before = state->offset;
+    double rate = 0.0;
+    c->moved = 0.0;
+    if (!mapped || input_state(s, c, TACT_DEVICE_LOST)) {
+        state->ticks = state->rate = 0.0;
+        hand.target[c->link] = state->target;
+    } else if (!input_state(s, c, TACT_DEVICE_STALE)) {
+        if (state->ticks > 0.0) {
+            measure_rate(s, c, raw, now);
+            state->offset = fabs(before) > NEGLIGIBLE ? before - c->decay * before : 0.0;
+            rate = state->rate + (state->offset - before) / s->period;
+        } else { /* engages: the target starts where it was */
+            state->offset = state->target - raw;
+        }
+        state->raw = raw;
+        state->ticks = now;
+        hand.target[c->link] = state->target = raw + state->offset;
+    } else {
+        hand.target[c->link] = state->target;
+    }
+    hand.target_rate[c->link] = rate;
+}
+
+void tact_session_follow(struct tact_session *s, uint64_t tick, int mapped)
+{
+    for (int i = 0; i < s->coupling_count; i++) {
+        follow(s, &s->couplings[i], (double)tick + 1.0, mapped);
+    }
+}
+
+static int touches(const struct tact_session *s, int hand)
+{
+    int count;
+    const int *near = tact_world_near(s->world, &count);
+    for (int i = 0; i < count; i++) {
+        const struct tact_contact *c = tact_world_contact(s->world, near[i]);
+        const int shapes[2] = {c->a, c->b};
+        for (int k = 0; c->touching && k < 2; k++) {
+            const struct tact_owner owner = tact_world_owner(s->world, shapes[k]);
+            if (owner.kind == TACT_OWNER_HAND && owner.index == hand) {
+                return 1;
+            }
+        }
+    }
+    return 0;
+}
+
+/* What was absorbed before a touch does not count for it: in free motion the surplus is 0. */
+static void render(struct tact_session *s, struct session_coupling *c)
+{
+    const double torque = tact_hand_state(tact_world_hand(s->world, c->hand)).torque[c->link];
+    double force = -torque * c->outputs;
+    const double rate = c->moved / s->period;
+    c->wanted = -torque;
+    if (!c->outputs || !(c->bound > 0.0 || c->most_damping > 0.0)) {
+        return;
+    }
+    if (c->bound > 0.0) {
+        const double factor = tact_passivity_bound(&force, &c->state.force, &c->moved, 1, c->bound);
+        c->state.limited += factor < 1.0;
+    } else {
+        c->state.surplus = touches(s, c->hand) ? c->state.surplus : 0.0;
+        const double damping =
+            tact_passivity_damp(&force, &rate, 1, c->state.surplus, s->period, c->most_damping);
+        c->state.limited += damping > 0.0;
+    }
+    c->wanted = force / c->outputs;
+}
+
+void tact_session_render(struct tact_session *s)
+{
+    for (int i = 0; i < s->coupling_count; i++) {
+        render(s, &s->couplings[i]);
+    }
+}
+
+int tact_session_port_count(const struct tact_session *session)
+{
+    return session->coupling_count;
+}
+
+struct tact_session_port tact_session_port(const struct tact_session *session, int index)
+{
+    const struct session_coupling *c = &session->couplings[index];
+    return (struct tact_session_port){.joint = session->hands[c->hand].names[c->link],
+                                      .engaged = c->state.ticks > 0.0,
+                                      .force = c->state.force,
+                                      .energy = c->state.energy,
+                                      .least_energy = c->state.least_energy,
+                                      .limited = (uint64_t)c->state.limited};
+}

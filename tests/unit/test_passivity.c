@@ -1,0 +1,138 @@
+/*
+ * Passivity of a sampled port: the energy bound's invariant for any requested force and any motion,
+ * the controller's dissipation, and the stiffest passive wall against Colgate and Schenkel's
+ * condition evaluated over frequency.
+ */
+#include <complex.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+#include "rt/passivity.h"
+#include "support/random.h"
+
+static const double period = 1e-3, pi = 3.14159265358979323846;
+
+static double dot(const double *a, const double *b, int n)
+{
+    double sum = 0.0;
+    for (int i = 0; i < n; i++) {
+        sum += a[i] * b[i];
+    }
+    return sum;
+}
+
+/* What the port has absorbed and the device's damping dissipated, less the storage |F|^2 / 2c,
+ * never falls; the force requested is random, or works with the motion. */
+static void bound_generates_nothing(void **state)
+{
+    (void)state;
+    static const int sizes[] = {1, 3, 6};
+    for (int s = 0; s < 3; s++) {
+        const int n = sizes[s];
+        double last[6] = {0.0}, margin = 0.0, least = 0.0;
+        int limited = 0;
+        for (int k = 0; k < 333334; k++) {
+            const double b = 1.0, delay = (k / 1000 % 3) * period, c = b / (0.5 * period + delay);
+            double moved[6], force[6], before = margin;
+            if (k % 1000 == 0) { /* another device */
+                memset(last, 0, sizeof last);
+            }
+            for (int i = 0; i < n; i++) {
+                moved[i] = 1e-4 * uniform(-1.0, 1.0);
+                force[i] = k % 3 ? 10.0 * uniform(-1.0, 1.0) : 1e5 * moved[i];
+            }
+            const double taken = -dot(last, moved, n) + b / period * dot(moved, moved, n);
+            const double storage = dot(last, last, n) / (2.0 * c);
+            const double factor = tact_passivity_bound(force, last, moved, n, c);
+            limited += factor < 1.0;
+            assert_true(factor >= 0.0 && factor <= 1.0);
+            margin = taken + storage - dot(force, force, n) / (2.0 * c);
+            least = fmin(least, margin);
+            assert_true(isfinite(before + margin));
+            memcpy(last, force, sizeof force);
+        }
+        print_message("%d components: least margin %.1e J, limited in %d of 333334 ticks\n", n,
+                      least, limited);
+        assert_true(least > -1e-15 && limited > 100000);
+    }
+}
+
+/* A force within the bound is unchanged, bit for bit; without motion the force may not grow. */
+static void bound_changes_what_is_over_it(void **state)
+{
+    (void)state;
+    double force[3] = {1.0, -2.0, 0.5};
+    const double last[3] = {1.0, -2.0, 0.5}, still[3] = {0.0}, pressed[3] = {-1e-3, 0.0, 0.0};
+    assert_true(tact_passivity_bound(force, last, still, 3, 1000.0) == 1.0);
+    assert_memory_equal(force, last, sizeof last);
+    double larger[3] = {2.0, -4.0, 1.0};
+    assert_true(fabs(tact_passivity_bound(larger, last, still, 3, 1000.0) - 0.5) < 1e-15);
+    assert_memory_equal(larger, last, sizeof last);
+    double pushed[3] = {2.0, -2.0, 0.5};
+    assert_true(tact_passivity_bound(pushed, last, pressed, 3, 1000.0) == 1.0);
+}
+
+/* The damper dissipates what was generated within the next tick, but no faster than it may. */
+static void damper_dissipates_the_debt(void **state)
+{
+    (void)state;
+    const double rate[2] = {0.03, -0.04}, most = 10.0;
+    double force[2] = {1.0, 1.0};
+    assert_true(tact_passivity_damp(force, rate, 2, 1e-6, period, most) == 0.0);
+    assert_true(force[0] == 1.0 && force[1] == 1.0);
+    const double debt = 1e-6, damping = tact_passivity_damp(force, rate, 2, -debt, period, most);
+    const double added[2] = {force[0] - 1.0, force[1] - 1.0};
+    assert_true(fabs(-dot(added, rate, 2) * period - debt) < 1e-18);
+    assert_true(damping < most);
+    assert_true(tact_passivity_damp(force, rate, 2, -1.0, period, most) == most);
+    const double still[2] = {0.0, 0.0};
+    assert_true(tact_passivity_damp(force, still, 2, -1.0, period, most) == 0.0);
+}
+
+/* sup over w of (T/2) / (1 - cos wT) Re{(1 - exp(-j w T)) H(w)}, the damping that makes the wall H
+ * passive: H = K + B (1 - 1/z) / T, `delay` ticks late. */
+static double needed_damping(double stiffness, double damping, int delay)
+{
+    double most = -INFINITY;
+    for (int i = 1; i <= 20000; i++) {
+        const double wt = pi * i / 20000.0;
+        const double complex back = cexp(-I * wt);
+        const double complex wall =
+            (stiffness + damping * (1.0 - back) / period) * cexp(-I * wt * delay);
+        most = fmax(most, 0.5 * period / (1.0 - cos(wt)) * creal((1.0 - back) * wall));
+    }
+    return most;
+}
+
+static void stiffest_is_that_of_colgate(void **state)
+{
+    (void)state;
+    assert_true(fabs(needed_damping(1000.0, 0.0, 0) - 0.5) < 1e-6);
+    assert_true(fabs(needed_damping(1000.0, 0.3, 0) - 0.8) < 1e-6);
+    assert_true(fabs(needed_damping(1000.0, 0.0, 1) - 1.5) < 1e-6);
+    assert_true(fabs(needed_damping(1000.0, 0.3, 1) - 1.217) < 5e-4);
+    for (int delay = 0; delay < 3; delay++) {
+        const double needed = needed_damping(1000.0, 0.0, delay);
+        const double stiffest = tact_passivity_stiffest(needed, delay * period, 0.0, 0.0, period);
+        print_message("%d ticks late: K 1000 needs b %.4f, which allows %.3f\n", delay, needed,
+                      stiffest);
+        assert_true(fabs(stiffest - 1000.0) < 0.01);
+    }
+    /* Abbott and Okamura: steps of 30 um, 5 mN of friction. */
+    assert_true(fabs(tact_passivity_stiffest(1.0, 0.0, 5e-3, 30e-6, period) - 1e3 / 3.0) < 1e-9);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bound_generates_nothing),
+        cmocka_unit_test(bound_changes_what_is_over_it),
+        cmocka_unit_test(damper_dissipates_the_debt),
+        cmocka_unit_test(stiffest_is_that_of_colgate),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

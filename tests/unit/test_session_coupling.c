@@ -1,0 +1,382 @@
+/*
+ * A joint that a coupling ties to a device: force against an independent recursion of tool, spring
+ * and damper, no lag in free motion, no rattle at a rigid wall with a weak, an average and a strong
+ * hand, the energy of the port, and no jump where the device is lost and returns.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+#include "contact/number.h"
+#include "devices/registry.h"
+#include "rt/log/log_reader.h"
+#include "rt/session/session.h"
+#include "support/replays.h"
+#include "support/run_scene.h"
+
+static const double period = 1e-3, tool = 0.05, wall = 0.02; /* [s], [kg], [m] */
+
+/* Mass [kg], damping [N s/m] and stiffness [N/m] of a hand, which presses 20 mm past the wall. */
+struct grip {
+    const char *name;
+    double mass, damping, stiffness;
+};
+static const struct grip grips[] = {
+    {"weak", 0.1, 2.0, 100.0}, {"average", 0.3, 10.0, 300.0}, {"strong", 1.0, 40.0, 1000.0}};
+
+struct press {
+    struct grip grip;
+    const char *drive; /* "coupling: {%s}", or "%s" for a drive, damped against the base */
+    double stiffness, damping;
+    const char *device; /* further settings of the device */
+    double seconds;
+};
+
+enum { X, FORCE, TOOL, TARGET, ENERGY, LEAST, ENGAGED, COLUMNS };
+
+struct track {
+    double *values; /* COLUMNS a tick */
+    uint64_t ticks;
+};
+
+static char folder[] = "/tmp/tact_coupling_XXXXXX";
+
+static const char text[] =
+    "name: press\n"
+    "materials: [{name: skin}]\n"
+    "pairs: [{materials: [skin, skin], friction: 0.5, model: features}]\n"
+    "bodies:\n"
+    "  - name: wall\n"
+    "    fixed: true\n"
+    "    shapes: [{type: box, size: [0.1, 0.1, 0.1], position: [0.08, 0, 0], material: skin}]\n"
+    "hands:\n"
+    "  - name: hand\n"
+    "    weightless: true\n"
+    "    links:\n"
+    "      - name: tip\n"
+    "        mass: 0.05\n"
+    "        inertia: [1e-6, 1e-6, 1e-6, 0, 0, 0]\n"
+    "        joint: {type: slide, axis: [1, 0, 0], %s}\n"
+    "        shapes: [{type: box, size: [0.02, 0.02, 0.02], material: skin}]\n"
+    "devices:\n"
+    "  - name: stick\n"
+    "    type: twin\n"
+    "    settings:\n"
+    "      axes: x\n"
+    "      forces: f\n"
+    "      mass: %g\n"
+    "      damping: 1\n"
+    "      hand: trajectory\n"
+    "      hand_file: %s/press.csv\n"
+    "      hand_interpolation: linear\n"
+    "      hand_time: time\n"
+    "      hand_damping: %g\n"
+    "      hand_stiffness: %g\n"
+    "%s"
+    "inputs: [{from: stick.x, to: hand.tip}]\n"
+    "outputs: [{from: hand.tip, to: stick.f, limit: 1e3, rate: 1e9}]\n";
+
+static void write_text(const struct press *p, char out[4096])
+{
+    char gains[128], joint[192];
+    tact_number_print(gains, sizeof gains, "stiffness: %g, damping: %g", p->stiffness, p->damping);
+    snprintf(joint, sizeof joint, p->drive, gains);
+    tact_number_print(out, 4096, text, joint, 0.1 + p->grip.mass, folder, p->grip.damping,
+                      p->grip.stiffness, p->device ? p->device : "");
+}
+
+static double at(const struct track *t, uint64_t tick, int column)
+{
+    return t->values[tick * COLUMNS + (uint64_t)column];
+}
+
+static struct track read_track(const char *path, int coupled)
+{
+    struct tact_log *log;
+    struct track out = {0};
+    assert_int_equal(tact_log_open(path, &log, NULL), 0);
+    const long coupling = tact_log_field(log, "hand_tip_coupling", NULL);
+    assert_int_equal(coupling >= 0, coupled);
+    const long of[COLUMNS] = {tact_log_field(log, "stick_input", NULL) + 2,
+                              tact_log_field(log, "outputs_sent", NULL),
+                              tact_log_field(log, "hand_position", NULL),
+                              tact_log_field(log, "hand_target", NULL),
+                              coupling + 6,
+                              coupling + 7,
+                              coupling + 4};
+    struct tact_record *record = malloc(tact_layout_bytes(tact_log_layout(log)));
+    out.values = calloc(tact_log_state(log)->ticks * COLUMNS, sizeof *out.values);
+    for (; tact_log_next(log, record) > 0; out.ticks++) {
+        for (int i = 0; i < COLUMNS && (coupled || i < ENERGY); i++) {
+            out.values[out.ticks * COLUMNS + (uint64_t)i] = record->values[of[i]];
+        }
+    }
+    free(record);
+    tact_log_close(log);
+    return out;
+}
+
+static struct track run_press(const struct press *p)
+{
+    char scene[4096], path[64];
+    struct tact_session_report report;
+    snprintf(path, sizeof path, "%s/press.mcap", folder);
+    struct tact_session_options options = tact_session_options_default();
+    options.types = tact_devices_builtin(&options.type_count);
+    options.clock = TACT_LOOP_FREE;
+    options.record = path;
+    options.replace = 1;
+    options.ticks = (uint64_t)(p->seconds / period + 0.5);
+    write_text(p, scene);
+    run_text(scene, &options, &report);
+    return read_track(path, p->drive[0] == 'c');
+}
+
+/* Root mean square of the device's speed in the last half second [m/s]. */
+static double left_speed(const struct track *t)
+{
+    double sum = 0.0;
+    for (uint64_t k = t->ticks - 500; k < t->ticks; k++) {
+        sum += pow((at(t, k, X) - at(t, k - 1, X)) / period, 2.0);
+    }
+    return sqrt(sum / 500.0);
+}
+
+/* Force on the person from the device's positions alone: a mass on spring and damper, implicit, and
+ * a wall that it does not pass. Returns the largest difference after the outputs have ramped in. */
+static double recursion_error(const struct track *t, double k, double d)
+{
+    double p = 0.0, u = 0.0, worst = 0.0, before = at(t, 0, X);
+    for (uint64_t i = 0; i < t->ticks; i++) {
+        const double x = at(t, i, X), rate = (x - before) / period;
+        u = (tool * u + period * (k * (x - p) + d * rate)) / (tool + period * (d + period * k));
+        u = fmin(u, (wall - p) / period);
+        p += period * u;
+        before = x;
+        const double force = -(k * (x - p) + d * (rate - u));
+        worst = i > 200 ? fmax(worst, fabs(force - at(t, i, FORCE))) : worst;
+    }
+    return worst;
+}
+
+/* In free motion the tool is where the device is; a damper against the base leaves it D v / K
+ * behind. At touch the force rises by (h K + D) v at most. Energy that the port takes in is that of
+ * force times motion, and none is generated. */
+static void feels_the_wall_only(void **state)
+{
+    (void)state;
+    static const double gains[][2] = {{500.0, 10.0}, {2000.0, 20.0}, {8000.0, 40.0}};
+    for (int g = 0; g < 3; g++) {
+        const double k = gains[g][0], d = gains[g][1];
+        struct press p = {grips[0], "coupling: {%s}", k, d, NULL, 4.0};
+        struct track t = run_press(&p);
+        double energy = 0.0, step = 0.0, speed = 0.0;
+        for (uint64_t i = 1; i < t.ticks; i++) {
+            const double moved = at(&t, i, X) - at(&t, i - 1, X);
+            energy -= at(&t, i - 1, FORCE) * moved;
+            step = fmax(step, fabs(at(&t, i, FORCE) - at(&t, i - 1, FORCE)));
+            speed = fmax(speed, fabs(moved) / period);
+        }
+        const double wrong = recursion_error(&t, k, d), lag = at(&t, 150, X) - at(&t, 150, TOOL);
+        p.drive = "%s";
+        struct track grounded = run_press(&p);
+        const double behind = at(&grounded, 150, X) - at(&grounded, 150, TOOL);
+        print_message("K %g, D %g: force off by %.1e N, lag %.1e m (damped against the base %.1e), "
+                      "step %.3f of %.3f N, absorbed %.6f mJ\n",
+                      k, d, wrong, lag, behind, step, (period * k + d) * speed, energy * 1e3);
+        assert_true(wrong < 1e-5); /* the contact yields by some 1e-9 m */
+        assert_true(fabs(lag) < 2e-5 && behind > 10.0 * fabs(lag));
+        assert_true(step <= (period * k + d) * speed);
+        assert_true(fabs(energy - at(&t, t.ticks - 1, ENERGY)) < 1e-15);
+        assert_true(energy > 0.0 && at(&t, t.ticks - 1, LEAST) > -1e-6);
+        free(t.values);
+        free(grounded.values);
+    }
+}
+
+/* No hand rattles at the wall at any of these stiffnesses; damped against the base the weak one
+ * does. */
+static void settles_with_every_hand(void **state)
+{
+    (void)state;
+    static const double gains[][2] = {{500.0, 5.0}, {2000.0, 5.0}, {2000.0, 20.0}};
+    for (int i = 0; i < 9; i++) {
+        const struct press p = {
+            grips[i / 3], "coupling: {%s}", gains[i % 3][0], gains[i % 3][1], NULL, 4.0};
+        struct track t = run_press(&p);
+        const double speed = left_speed(&t);
+        /* Quasi-static: grip and coupling in series over the 20 mm. */
+        const double pressed =
+            0.02 * p.stiffness * p.grip.stiffness / (p.stiffness + p.grip.stiffness);
+        print_message("%s, K %g, D %g: %.1e m/s left, %.4f N of %.4f\n", p.grip.name, p.stiffness,
+                      p.damping, speed, -at(&t, t.ticks - 1, FORCE), pressed);
+        assert_true(speed < 1e-6);
+        assert_true(fabs(at(&t, t.ticks - 1, FORCE) + pressed) < 1e-4 * pressed);
+        free(t.values);
+    }
+    const struct press grounded = {grips[0], "%s", 8000.0, 40.0, NULL, 4.0};
+    struct track t = run_press(&grounded);
+    assert_true(left_speed(&t) > 2e-3);
+    free(t.values);
+}
+
+/* Walls too stiff for the device: a plain spring rattles, as its port generates energy; the
+ * passivity controller and the energy bound keep it quiet. The bound has the device's true damping,
+ * the controller ten times that, as such a stiffness would be refused otherwise. */
+static void stays_passive_at_stiff_walls(void **state)
+{
+    (void)state;
+    static const char *const how[] = {
+        "coupling: {%s}", "coupling: {%s, device: {mass: 0.1, damping: 10}}",
+        "coupling: {%s, hard: true, device: {mass: 0.1, damping: 1}}"};
+    static const double stiffness[] = {8000.0, 20000.0};
+    for (int i = 0; i < 6; i++) {
+        const struct press p = {grips[0], how[i % 3], stiffness[i / 3], 0.0, NULL, 4.0};
+        struct track t = run_press(&p);
+        const double speed = left_speed(&t), least = at(&t, t.ticks - 1, LEAST);
+        print_message("K %g, %s: %.2g mm/s left, least energy %.3f mJ\n", p.stiffness, p.drive,
+                      speed * 1e3, least * 1e3);
+        if (i % 3 == 0) {
+            assert_true(speed > 0.02 && least < -1e-2);
+        } else {
+            assert_true(speed < 2e-3 && least > -1.5e-3);
+        }
+        free(t.values);
+    }
+}
+
+/* While the device is unplugged the target stays; on return it starts there, and reaches the
+ * device's position without a jump of the force. */
+static void returns_without_a_jump(void **state)
+{
+    (void)state;
+    const struct press p = {grips[1], "coupling: {%s, filter: 100}", 1000.0,
+                            5.0,      "      lost: [[1, 1.5]]\n",    4.0};
+    struct track t = run_press(&p);
+    double jump = 0.0, force = 0.0;
+    for (uint64_t i = 1; i < t.ticks; i++) {
+        jump = fmax(jump, fabs(at(&t, i, TARGET) - at(&t, i - 1, TARGET)));
+        if (i > 1000 && i < 1500) {
+            force = fmax(force, fabs(at(&t, i, FORCE)));
+            assert_true(at(&t, i, ENGAGED) == 0.0);
+        }
+        if (i >= 1500) {
+            const double change = fabs(at(&t, i, FORCE) - at(&t, i - 1, FORCE));
+            assert_true(change < 1000.0 * 1e-3);
+        }
+    }
+    const double away = at(&t, t.ticks - 1, TARGET) - at(&t, t.ticks - 1, X);
+    print_message("lost for 0.5 s: target jumps by %.1e m at most, %.1e m from the device at the "
+                  "end\n",
+                  jump, away);
+    assert_true(jump < 3e-4 && force == 0.0);
+    assert_true(fabs(at(&t, 1499, X) - at(&t, 1499, TARGET)) > 1e-5 || jump > 0.0);
+    assert_true(fabs(away) < 1e-5);
+    free(t.values);
+    char path[64];
+    snprintf(path, sizeof path, "%s/press.mcap", folder);
+    check_replays_of(path, 4000, 499, 1);
+}
+
+static void refuses(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *drive, *says;
+        int line;
+    } bad[] = {
+        {"stiffness: 1, coupling: {%s}", "is of a drive", 15},
+        {"damping: 1, coupling: {%s}", "is of a drive", 15},
+        {"coupling: {%s, damping: 1}", "", 15},
+        {"coupling: {stiffness: 100}", "damping", 15},
+        {"coupling: {stiffness: 0, damping: 1}", "greater than 0", 15},
+        {"coupling: {stiffness: 1, damping: -1}", "", 15},
+        {"coupling: {%s, hard: true}", "expected \"device\"", 15},
+        {"coupling: {%s, device: {mass: 1}}", "damping", 15},
+        {"coupling: {%s, device: {mass: 0, damping: 1}}", "greater than 0", 15},
+        {"coupling: {stiffness: 2001, damping: 1, device: {mass: 1, damping: 1}}", "is over 2000",
+         15},
+        {"coupling: {stiffness: 700, damping: 1, device: {mass: 1, damping: 1, delay: 0.001}}",
+         "is over 666.667", 15},
+        {"coupling: {stiffness: 400, damping: 1, device: {mass: 1, damping: 1, friction: 0.005,"
+         " resolution: 30e-6}}",
+         "2 friction / resolution", 15},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        char scene[4096];
+        struct tact_error err = {0};
+        struct tact_scene *out = NULL;
+        const struct press p = {grips[0], bad[i].drive, 1.0, 1.0, NULL, 1.0};
+        write_text(&p, scene);
+        assert_int_equal(tact_scene_parse(scene, strlen(scene), "bad.yaml", NULL, &out, &err), -22);
+        print_message("%d: %s: %s\n", err.line, err.key, err.text);
+        assert_int_equal(err.line, bad[i].line);
+        assert_non_null(strstr(err.text, bad[i].says));
+    }
+}
+
+/* A coupling needs an input that is its target, and none that measures the joint. */
+static void refuses_without_an_input(void **state)
+{
+    (void)state;
+    static const char *const instead[] = {
+        "inputs: []\noutputs: []\n",
+        "inputs: [{from: stick.x, to: hand.tip}, {from: stick.x, to: hand.tip, what: state}]\n"};
+    for (int i = 0; i < 2; i++) {
+        char scene[4096], changed[5000];
+        struct tact_error err = {0};
+        struct tact_scene *out = NULL;
+        const struct press p = {grips[0], "coupling: {%s}", 1.0, 1.0, NULL, 1.0};
+        write_text(&p, scene);
+        *strstr(scene, "inputs:") = 0;
+        snprintf(changed, sizeof changed, "%s%s", scene, instead[i]);
+        assert_int_equal(tact_scene_parse(changed, strlen(changed), "bad.yaml", NULL, &out, &err),
+                         -22);
+        print_message("%d: %s: %s\n", err.line, err.key, err.text);
+        assert_int_equal(err.line, 15);
+        assert_non_null(strstr(err.text, i ? "is measured" : "no input"));
+    }
+}
+
+static int make_folder(void **state)
+{
+    (void)state;
+    char path[64];
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/press.csv", folder);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs("time,x\n0,0\n0.4,0.04\n10,0.04\n", file);
+    return fclose(file);
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    static const char *const files[] = {"press.csv", "press.mcap"};
+    for (int i = 0; i < 2; i++) {
+        char path[64];
+        snprintf(path, sizeof path, "%s/%s", folder, files[i]);
+        remove(path);
+    }
+    return rmdir(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(feels_the_wall_only),
+        cmocka_unit_test(settles_with_every_hand),
+        cmocka_unit_test(stays_passive_at_stiff_walls),
+        cmocka_unit_test(returns_without_a_jump),
+        cmocka_unit_test(refuses),
+        cmocka_unit_test(refuses_without_an_input),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
