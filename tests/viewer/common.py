@@ -1,4 +1,5 @@
 """What the tests of the viewer share: a log, and `tact view` serving it."""
+import math
 import os
 import re
 import subprocess
@@ -39,6 +40,45 @@ def sim_soft(tact, folder, balls=10):
     return log
 
 
+def write_ball(path, rows, columns, radius):
+    """A bumpy ball of 2 columns (rows - 1) triangles."""
+    points = [(0.0, 0.0, -radius)]
+    for i in range(1, rows):
+        a = math.pi * (i / rows - 0.5)
+        for j in range(columns):
+            b = 2 * math.pi * j / columns
+            r = radius * (1 + 0.05 * math.cos(8 * b) * math.cos(6 * a))
+            points.append((r * math.cos(a) * math.cos(b), r * math.cos(a) * math.sin(b), r * math.sin(a)))
+    points.append((0.0, 0.0, radius))
+    faces, last = [], len(points) - 1
+    for j in range(columns):
+        k = (j + 1) % columns
+        faces.append((0, 1 + k, 1 + j))
+        for i in range(rows - 2):
+            a, b = 1 + i * columns + j, 1 + i * columns + k
+            faces += [(a, b, b + columns), (a, b + columns, a + columns)]
+        faces.append((last, last - columns + j, last - columns + k))
+    with open(path, "w", encoding="ascii") as file:
+        file.writelines(f"v {x:.9g} {y:.9g} {z:.9g}\n" for x, y, z in points)
+        file.writelines(f"f {a + 1} {b + 1} {c + 1}\n" for a, b, c in faces)
+
+
+def sim_triangles(tact, folder, seconds):
+    """Simulates five balls of 20,000 triangles that turn in the air, and touch nothing. The log's path."""
+    write_ball(os.path.join(folder, "ball.obj"), 101, 100, 0.02)
+    body = "  - {{name: ball_{0}, mass: 0.1, position: [{1}, 0, {2}], angular_velocity: [0.3, 1, 0.2], shapes: [{3}]}}"
+    text = "\n".join([
+        "name: triangles", f"duration: {seconds}", "gravity: [0, 0, 0]", "materials: [{name: steel}]",
+        "pairs: [{materials: [steel, steel], friction: 0.5}]", "bodies:",
+        *(body.format(i, round(0.06 * (i % 3), 3), round(0.06 * (i // 3), 3), "{type: mesh, file: ball.obj, material: steel}")
+          for i in range(5))])
+    path, log = (os.path.join(folder, "triangles" + ending) for ending in (".yaml", ".mcap"))
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text + "\n")
+    subprocess.run([tact, "sim", path, "--record", log, "--force", "--quiet"], check=True, stdout=subprocess.DEVNULL)
+    return log
+
+
 class Viewer:
     """A running `tact view`, or another command that prints the page's address first."""
 
@@ -67,6 +107,17 @@ class Viewer:
         if self.process.poll() is None:
             self.process.kill()
             self.process.communicate()
+
+
+def open_counted(browser, viewer):
+    """Opens the page, which then counts in `drawn` how often it draws the scene."""
+    browser.open(viewer.address)
+    browser.wait("window.tactPage && tactPage.stage && tactPage.stage.frame && tactPage.stage.solids.every((s) => s.mesh)", 60)
+    browser.evaluate("""(() => {
+      const stage = tactPage.stage, draw = stage.draw.bind(stage);
+      window.drawn = 0;
+      stage.draw = (dark) => { draw(dark); window.drawn++; };
+    })()""")
 
 
 def skip(why):

@@ -233,6 +233,9 @@ class Panels {
         high = Math.max(high, v[1]);
       }
     });
+    if (high - low <= 1e-9) { // nothing but zeros
+      high = low + 1;
+    }
     const x = (t) => left + (w - left) * (t - from) / PLOT_SECONDS, y = (v) => bottom - (bottom - 6) * (v - low) / (high - low);
     g.strokeStyle = line;
     g.fillStyle = ink;
@@ -243,8 +246,10 @@ class Panels {
       g.stroke();
       g.fillText(Number(v.toPrecision(3)).toString(), 0, Math.max(y(v) + 3, 10));
     }
-    g.fillText("-" + PLOT_SECONDS + " s", left, h - 3);
-    g.fillText(figure(now, 1) + " s", w - 40, h - 3);
+    g.fillText(figure(from, 1) + " s", left, h - 3);
+    g.textAlign = "right";
+    g.fillText(figure(now, 1) + " s", w, h - 3);
+    g.textAlign = "left";
     values.forEach((list, i) => {
       g.strokeStyle = PLOT_COLOURS[i];
       g.beginPath();

@@ -1,36 +1,53 @@
 // The scene in WebGL2: solids, patches, forces, a camera that a hand turns, and what it points at.
 "use strict";
 
+// Solids are lit at their vertices: of a fine mesh there are fewer of them than pixels, each at the corner of six triangles.
 const VERTEX = `#version 300 es
 layout(location = 0) in vec3 position;
 layout(location = 1) in vec3 normal;
 uniform mat4 model, camera;
-out vec3 world, facing;
+uniform vec4 colour;
+uniform vec3 eye;
+uniform float lit;
+out vec3 tint;
 void main() {
   vec4 at = model * vec4(position, 1.0);
-  world = at.xyz;
-  facing = mat3(model) * normal;
+  vec3 n = normalize(mat3(model) * normal), light = normalize(vec3(0.35, -0.5, 0.8));
+  float bright = 0.62 + 0.30 * max(dot(n, light), 0.0) + 0.08 * dot(n, normalize(eye - at.xyz));
+  tint = colour.rgb * mix(1.0, bright, lit);
   gl_Position = camera * at;
 }`;
 const FRAGMENT = `#version 300 es
 precision highp float;
-in vec3 world, facing;
+in vec3 tint;
 uniform vec4 colour;
-uniform vec3 eye;
-uniform float grid, lit;
 out vec4 drawn;
 void main() {
-  vec3 n = normalize(facing), light = normalize(vec3(0.35, -0.5, 0.8));
-  float bright = 0.62 + 0.30 * max(dot(n, light), 0.0) + 0.08 * dot(n, normalize(eye - world));
-  vec3 c = colour.rgb * mix(1.0, bright, lit);
-  if (grid > 0.0) {
-    vec2 at = world.xy / grid, width = fwidth(at);
-    vec2 line = abs(fract(at - 0.5) - 0.5) / width;
-    float near = 1.0 - smoothstep(0.0, 1.0, min(line.x, line.y));
-    float far = smoothstep(0.5, 0.1, max(width.x, width.y));
-    c *= 1.0 - 0.16 * near * far;
-  }
-  drawn = vec4(c, colour.a);
+  drawn = vec4(tint, colour.a);
+}`;
+
+// A plane has lines on it.
+const PLANE_VERTEX = `#version 300 es
+layout(location = 0) in vec3 position;
+uniform mat4 model, camera;
+out vec2 world;
+void main() {
+  vec4 at = model * vec4(position, 1.0);
+  world = at.xy;
+  gl_Position = camera * at;
+}`;
+const PLANE_FRAGMENT = `#version 300 es
+precision highp float;
+in vec2 world;
+uniform vec3 colour;
+uniform float grid;
+out vec4 drawn;
+void main() {
+  vec2 at = world / grid, width = fwidth(at);
+  vec2 line = abs(fract(at - 0.5) - 0.5) / width;
+  float near = 1.0 - smoothstep(0.0, 1.0, min(line.x, line.y));
+  float far = smoothstep(0.5, 0.1, max(width.x, width.y));
+  drawn = vec4(colour * (1.0 - 0.16 * near * far), 1.0);
 }`;
 
 // Pressures of a patch: cells with, in red, the pressure, in green, 1 where there is any.
@@ -64,6 +81,11 @@ const COLOURS = [
   [0.85, 0.74, 0.48], [0.50, 0.66, 0.82], [0.62, 0.76, 0.56], [0.83, 0.60, 0.56], [0.68, 0.62, 0.80], [0.55, 0.74, 0.74]];
 const FIXED = [0.72, 0.74, 0.77], SKIN = [0.87, 0.72, 0.62], PATCH = [0.85, 0.45, 0.05], FORCE = [0.78, 0.06, 0.13], TORSION = [0.44, 0.13, 0.69];
 
+// The same brightness as in VERTEX.
+function brightness(n, toEye) {
+  return 0.62 + 0.30 * Math.max(dot(n, unit([0.35, -0.5, 0.8])), 0) + 0.08 * dot(n, toEye);
+}
+
 // Whether triangles are drawn by the processor: then each sample of a pixel takes its time.
 function drawsInSoftware() {
   const gl = document.createElement("canvas").getContext("webgl2"), info = gl && gl.getExtension("WEBGL_debug_renderer_info");
@@ -78,7 +100,7 @@ function drawsInSoftware() {
 class Stage {
   constructor(canvas) {
     this.canvas = canvas;
-    this.gl = canvas.getContext("webgl2", { antialias: !drawsInSoftware() });
+    this.gl = canvas.getContext("webgl2", { alpha: false, antialias: !drawsInSoftware() });
     this.shown = { solids: true, patches: true, forces: true, torsion: true };
     this.solids = [];
     this.selected = null;
@@ -105,6 +127,9 @@ class Stage {
       gl.attachShader(program, shader);
     }
     gl.linkProgram(program);
+    if (!gl.getProgramParameter(program, gl.LINK_STATUS) && !gl.isContextLost()) {
+      throw new Error("shaders: " + gl.getProgramInfoLog(program));
+    }
     for (const name of names) {
       uniform[name] = gl.getUniformLocation(program, name);
     }
@@ -113,7 +138,8 @@ class Stage {
 
   prepare() {
     const gl = this.gl;
-    [this.program, this.uniform] = this.link(VERTEX, FRAGMENT, ["model", "camera", "colour", "eye", "grid", "lit"]);
+    [this.program, this.uniform] = this.link(VERTEX, FRAGMENT, ["model", "camera", "colour", "eye", "lit"]);
+    [this.planeProgram, this.planeUniform] = this.link(PLANE_VERTEX, PLANE_FRAGMENT, ["model", "camera", "colour", "grid"]);
     [this.mapProgram, this.mapUniform] = this.link(MAP_VERTEX, MAP_FRAGMENT, ["model", "camera", "share", "cover"]);
     this.cells = gl.createTexture();
     gl.bindTexture(gl.TEXTURE_2D, this.cells);
@@ -244,7 +270,6 @@ class Stage {
     gl.useProgram(this.program);
     gl.uniformMatrix4fv(this.uniform.camera, false, this.cameraMatrix());
     gl.uniform3fv(this.uniform.eye, this.eye());
-    gl.uniform1f(this.uniform.grid, 0);
     gl.uniform1f(this.uniform.lit, 1);
     gl.enable(gl.DEPTH_TEST);
     gl.disable(gl.BLEND);
@@ -269,7 +294,6 @@ class Stage {
         this.drawMesh(s.mesh, poseMatrix(this.frame.poses, 8 * i), [...c, 1]);
       }
     });
-    gl.uniform1f(this.uniform.grid, 0);
     gl.disable(gl.CULL_FACE);
     if (!picking) {
       this.drawBones();
@@ -307,11 +331,16 @@ class Stage {
     if (dot(n, sub(this.eye(), o)) <= 0) {
       return;
     }
-    const size = 12 * this.distance, foot = sub(this.middle, mul(n, dot(n, sub(this.middle, o))));
+    const size = 60 * this.distance, foot = sub(this.middle, mul(n, dot(n, sub(this.middle, o))));
     const lines = Math.pow(10, Math.floor(Math.log10(this.distance / 2)));
-    gl.uniform1f(this.uniform.grid, lines);
-    this.drawMesh(this.square, frameMatrix(mul([m[0], m[1], m[2]], size), mul([m[4], m[5], m[6]], size), n, foot), [...colour, 1]);
-    gl.uniform1f(this.uniform.grid, 0);
+    gl.useProgram(this.planeProgram);
+    gl.uniformMatrix4fv(this.planeUniform.camera, false, this.cameraMatrix());
+    gl.uniformMatrix4fv(this.planeUniform.model, false,
+      frameMatrix(mul([m[0], m[1], m[2]], size), mul([m[4], m[5], m[6]], size), n, foot));
+    gl.uniform3fv(this.planeUniform.colour, mul(colour, brightness(n, unit(sub(this.eye(), foot)))));
+    gl.uniform1f(this.planeUniform.grid, lines);
+    this.drawTriangles(this.square);
+    gl.useProgram(this.program);
     this.gridStep = lines;
   }
 
@@ -319,6 +348,11 @@ class Stage {
     const gl = this.gl;
     gl.uniformMatrix4fv(this.uniform.model, false, matrix);
     gl.uniform4fv(this.uniform.colour, colour);
+    this.drawTriangles(mesh);
+  }
+
+  drawTriangles(mesh) {
+    const gl = this.gl;
     gl.bindVertexArray(mesh.array);
     if (mesh.indexed) {
       gl.drawElements(gl.TRIANGLES, mesh.count, gl.UNSIGNED_INT, 0);
@@ -386,8 +420,7 @@ class Stage {
       add(add(c.map.corner, lift), mul(add(c.map.u, c.map.v), 0.5))));
     gl.uniform1f(this.mapUniform.share, c.peak / this.largestPressure);
     gl.uniform1f(this.mapUniform.cover, cover);
-    gl.bindVertexArray(this.square.array);
-    gl.drawElements(gl.TRIANGLES, this.square.count, gl.UNSIGNED_INT, 0);
+    this.drawTriangles(this.square);
     gl.useProgram(this.program);
   }
 

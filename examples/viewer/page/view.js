@@ -149,8 +149,12 @@ function draw() {
   const pressure = page.stage.largestPressure;
   byId("pressure").hidden = !pressure;
   byId("pressure-most").textContent = inPascals(pressure);
-  byId("legend-text").textContent = (page.stage.longestForce ? "longest arrow " + Number(page.stage.longestForce.toPrecision(2)) + " N" : "") +
-    (page.stage.gridStep ? "   grid " + page.stage.gridStep * 1000 + " mm" : "");
+  if (page.stage.gl) {
+    const arrow = page.stage.longestForce ? "longest arrow " + Number(page.stage.longestForce.toPrecision(2)) + " N" : "";
+    const grid = page.stage.gridStep ? "   grid " + page.stage.gridStep * 1000 + " mm" : "";
+    byId("legend-text").textContent = arrow + grid;
+    byId("legend").hidden = !pressure && !arrow && !grid;
+  }
   drawTimeline(frame);
 }
 
