@@ -153,6 +153,7 @@ static int chain_rims(struct work *w)
                 return 0;
             }
             facets->rim[used + length++] = (uint8_t)corner;
+            facets->corners_of[f][corner / 64] |= (uint64_t)1 << corner % 64;
             uint32_t next = 0;
             while (next < w->edges &&
                    (w->edge[next].facet != f || w->edge[next].from != w->edge[e].to)) {

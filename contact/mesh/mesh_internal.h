@@ -76,6 +76,7 @@ struct tact_mesh_facets {
     uint32_t first[TACT_FACETS + 1];      /* start of each facet's corners in rim */
     uint8_t rim[4 * TACT_FACET_CORNERS + 2 * TACT_FACETS]; /* corners of the facets,
                                                               counter-clockwise from outside */
+    uint64_t corners_of[TACT_FACETS][2];                   /* bits of each facet's corners */
 };
 
 /** Allocates and fills mesh->facets if the mesh is convex and within the limits; else leaves it

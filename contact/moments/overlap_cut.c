@@ -7,42 +7,52 @@ TACT_INLINE double tact_cut_height(const double *plane, const tact_d4 *p)
     return plane[0] * (*p)[0] + plane[1] * (*p)[1] + plane[2] * (*p)[2] - plane[3];
 }
 
-/** Heights of the lowest and the highest of a's corners above a plane. */
-TACT_INLINE void tact_cut_range(const struct tact_mesh_facets *a, const double *plane,
-                                double *lowest, double *highest)
+/** Depth below a plane, over the cutter's tolerance, beyond which rounding cannot place a cut of an
+ * edge above the plane: each of up to 64 cuts is off its edge by less than 2 tolerances. */
+static const double CLEAR = 128.0;
+
+/** Heights of the corners of a convex A above a plane. */
+struct tact_cut_range {
+    double lowest, highest; /* [m] */
+    uint64_t below[2];      /* bits of the corners below the plane by more than rounding */
+    uint64_t near[2];       /* bits of those that are not clear of it */
+};
+
+TACT_INLINE void tact_cut_measure(const struct tact_cutter *c, const struct tact_mesh_facets *a,
+                                  const double *plane, struct tact_cut_range *out)
 {
     tact_d4 low = {INFINITY, INFINITY, INFINITY, INFINITY}, high = -low;
+    memset(out, 0, sizeof *out);
     for (uint32_t i = 0; i < a->corners; i += 4) {
         tact_d4 x, y, z;
+        uint32_t bits;
         memcpy(&x, a->corner[0] + i, sizeof x);
         memcpy(&y, a->corner[1] + i, sizeof y);
         memcpy(&z, a->corner[2] + i, sizeof z);
         tact_d4 h = plane[0] * x + plane[1] * y + plane[2] * z - plane[3];
         low = TACT_D4_MIN(h, low);
         high = TACT_D4_MAX(h, high);
+        tact_l4 below = h<-2.0 * c->tolerance, near = h> - CLEAR * c->tolerance;
+        tact_l4_bits(&below, &bits);
+        out->below[i / 64] |= (uint64_t)bits << i % 64;
+        tact_l4_bits(&near, &bits);
+        out->near[i / 64] |= (uint64_t)bits << i % 64;
     }
-    *lowest = tact_min(tact_min(low[0], low[1]), tact_min(low[2], low[3]));
-    *highest = tact_max(tact_max(high[0], high[1]), tact_max(high[2], high[3]));
+    out->lowest = tact_min(tact_min(low[0], low[1]), tact_min(low[2], low[3]));
+    out->highest = tact_max(tact_max(high[0], high[1]), tact_max(high[2], high[3]));
 }
 
-/** Marks the facets of a that lie in a plane which leaves all of a inside. */
-TACT_INLINE void tact_cut_share(struct tact_cutter *c, const struct tact_mesh_facets *a,
-                                const double *plane)
+/** 1 where a facet has one of a set of corners. */
+TACT_INLINE int tact_cut_has(const struct tact_mesh_facets *a, uint32_t facet,
+                             const uint64_t corners[2])
 {
-    for (uint32_t f = 0; f < a->count; f++) {
-        int in = 1;
-        for (uint32_t i = a->first[f]; i < a->first[f + 1] && in; i++) {
-            uint8_t k = a->rim[i];
-            tact_d4 p = {a->corner[0][k], a->corner[1][k], a->corner[2][k], 0.0};
-            in = tact_cut_height(plane, &p) >= -2.0 * c->tolerance;
-        }
-        c->shared |= (uint64_t)in << f;
-    }
+    const uint64_t *of = a->corners_of[facet];
+    return ((of[0] & corners[0]) | (of[1] & corners[1])) != 0;
 }
 
 /** Sorts the two planes that leave least of A to the front, and clears the caps. lowest: height of
- * A's lowest point above each. */
-TACT_INLINE void tact_cutter_sort(struct tact_cutter *c, double *lowest)
+ * A's lowest point above each. near: sorted likewise, or NULL. */
+TACT_INLINE void tact_cutter_sort(struct tact_cutter *c, double *lowest, uint64_t (*near)[2])
 {
     for (int k = 0; k < 2 && k < c->cutting; k++) {
         int best = k;
@@ -55,6 +65,11 @@ TACT_INLINE void tact_cutter_sort(struct tact_cutter *c, double *lowest)
         memcpy(c->plane[k], plane, sizeof plane);
         lowest[best] = lowest[k];
         lowest[k] = low;
+        for (int i = 0; near && i < 2; i++) {
+            uint64_t bits = near[best][i];
+            near[best][i] = near[k][i];
+            near[k][i] = bits;
+        }
     }
     for (int k = 0; k < c->cutting; k++) {
         c->head[k] = -1;
@@ -62,26 +77,30 @@ TACT_INLINE void tact_cutter_sort(struct tact_cutter *c, double *lowest)
 }
 
 /** Sorts the planes that cut a to the front, beginning with the two that leave least of it; returns
- * 0 where one leaves nothing. */
-TACT_INLINE int tact_cutter_order(struct tact_cutter *c, const struct tact_mesh_facets *a)
+ * 0 where one leaves nothing. near: output, bits of the corners that are not clear of each. */
+TACT_INLINE int tact_cutter_order(struct tact_cutter *c, const struct tact_mesh_facets *a,
+                                  uint64_t near[TACT_FACETS][2])
 {
     double lowest[TACT_FACETS];
+    struct tact_cut_range range;
     c->cutting = 0;
     c->shared = 0;
     for (int k = 0; k < c->planes; k++) {
-        double low, high;
-        tact_cut_range(a, c->plane[k], &low, &high);
-        if (low >= 0.0) {
+        tact_cut_measure(c, a, c->plane[k], &range);
+        if (range.lowest >= 0.0) {
             return 0;
         }
-        if (high > 0.0) {
-            lowest[c->cutting] = low;
+        if (range.highest > 0.0) {
+            lowest[c->cutting] = range.lowest;
+            memcpy(near[c->cutting], range.near, sizeof range.near);
             memcpy(c->plane[c->cutting++], c->plane[k], sizeof c->plane[k]);
-        } else if (high >= -2.0 * c->tolerance) {
-            tact_cut_share(c, a, c->plane[k]);
+        } else if (range.highest >= -2.0 * c->tolerance) {
+            for (uint32_t f = 0; f < a->count; f++) { /* facets in a plane that leaves all of a */
+                c->shared |= (uint64_t)!tact_cut_has(a, f, range.below) << f;
+            }
         }
     }
-    tact_cutter_sort(c, lowest);
+    tact_cutter_sort(c, lowest, near);
     return 1;
 }
 
@@ -242,25 +261,24 @@ TACT_INLINE void tact_cut_caps(struct tact_cutter *c, tact_cut_face_fn *face, vo
     }
 }
 
-/** Bits of all planes that cut. */
-TACT_INLINE uint64_t tact_cut_all(const struct tact_cutter *c)
-{
-    return c->cutting < 64 ? ((uint64_t)1 << c->cutting) - 1 : UINT64_MAX;
-}
-
 TACT_INLINE int cut_facets(struct tact_cutter *c, const struct tact_mesh_facets *a,
                            tact_cut_face_fn *face, void *user)
 {
-    if (!tact_cutter_order(c, a)) {
+    uint64_t near[TACT_FACETS][2];
+    if (!tact_cutter_order(c, a, near)) {
         return 0;
     }
     for (uint32_t f = 0; f < a->count; f++) {
+        uint64_t planes = 0;
         int n = 0;
         for (uint32_t i = a->first[f]; i < a->first[f + 1]; i++) {
             uint8_t k = a->rim[i];
             c->room[0][n++] = (tact_d4){a->corner[0][k], a->corner[1][k], a->corner[2][k], 0.0};
         }
-        tact_cut_one(c, n, tact_cut_all(c), c->shared >> f & 1 ? 0.5 : 1.0, face, user);
+        for (int k = 0; k < c->cutting; k++) {
+            planes |= (uint64_t)tact_cut_has(a, f, near[k]) << k;
+        }
+        tact_cut_one(c, n, planes, c->shared >> f & 1 ? 0.5 : 1.0, face, user);
     }
     tact_cut_caps(c, face, user);
     return c->full ? -ENOSPC : 1;
@@ -268,10 +286,6 @@ TACT_INLINE int cut_facets(struct tact_cutter *c, const struct tact_mesh_facets 
 
 /** Largest number of leaves of a mesh that are cut. */
 enum { TACT_CUT_LEAVES = 2048 };
-
-/** Depth below a plane, over the cutter's tolerance, beyond which rounding cannot place a cut of an
- * edge above the plane: each of up to 64 cuts is off its edge by less than 2 tolerances. */
-static const double CLEAR = 128.0;
 
 /** A plane for tests of a mesh's boxes, in their unit. */
 struct tact_box_plane {
@@ -316,7 +330,7 @@ TACT_INLINE int tact_cutter_order_mesh(struct tact_cutter *c, const struct tact_
             memcpy(c->plane[c->cutting++], plane, sizeof c->plane[k]);
         }
     }
-    tact_cutter_sort(c, lowest);
+    tact_cutter_sort(c, lowest, NULL);
     for (int k = 0; k < 2 && k < c->cutting; k++) {
         const double *plane = c->plane[k];
         for (int i = 0; i < 3; i++) {
