@@ -5,7 +5,8 @@ layout    the top level holds the folders of the design and nothing else
 words     no marks of unfinished work
 length    no function over 80 lines, no file over 600
 includes  folders include one way: contact <- rt <- kernels, devices <- examples, and no two each other, not even by
-          way of others; what only compares is for the command and the tests
+          way of others; what only compares is for the command and the tests; README.md has the drawing of it, which
+          `lint.py drawing SOURCE` prints
 sources   every .c and .cl file is named in a CMakeLists.txt
 numbers   text becomes a number, and a number text, through contact/number.h alone: what strtod(), scanf()
           and printf() do follows the locale. What examples/ prints is free: the command sets no locale
@@ -148,18 +149,18 @@ def length():
     return wrong
 
 
-def rings(used):
-    """Folders that use themselves by way of others; used: the folders that each includes."""
-    def reached(folder, seen):
-        for other in used.get(folder, ()):
-            if other not in seen:
-                seen.add(other)
-                reached(other, seen)
-        return seen
-    return [f"{folder}/ includes itself by way of others" for folder in sorted(used) if folder in reached(folder, set())]
+def reached(used, folder):
+    """Folders that one includes, itself or by way of others; used: the folders that each includes."""
+    seen, left = set(), [folder]
+    while left:
+        new = used.get(left.pop(), set()) - seen
+        seen |= new
+        left += new
+    return seen
 
 
-def includes():
+def find_includes():
+    """What may not be included, and the folders that each folder of the product includes."""
     wrong, used = [], {}
     pattern = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
     for path in code():
@@ -177,7 +178,35 @@ def includes():
                 wrong.append(f"{path}:{n}: only the command and tests include {named}")
             if target in FOLDERS and folder != "tests" and os.path.dirname(path) != os.path.dirname(named):
                 used.setdefault(os.path.dirname(path), set()).add(os.path.dirname(named))
-    return wrong + rings(used)
+    return wrong, used
+
+
+def draw(used):
+    """The tree of folders, each below the one it includes that itself includes most. Named behind it are others that
+    it includes, but for those that are included by way of others."""
+    below, others = {}, {}
+    for folder, included in used.items():
+        needed = [f for f in sorted(included) if not any(f in reached(used, other) for other in included)]
+        needed.sort(key=lambda f: -len(reached(used, f)))
+        below.setdefault(needed[0], []).append(folder)
+        others[folder] = sorted(needed[1:])
+
+    def branches(folder, indent):
+        names = sorted(below.get(folder, []))
+        for name in names:
+            last = name == names[-1]
+            yield f"{indent}{'└── ' if last else '├── '}{' + '.join([name, *others[name]])}"
+            yield from branches(name, indent + ("    " if last else "│   "))
+    roots = sorted(set(below) - set(used))
+    return [line for root in roots for line in (root, *branches(root, ""))]
+
+
+def includes():
+    wrong, used = find_includes()
+    rings = [f"{folder}/ includes itself by way of others" for folder in sorted(used) if folder in reached(used, folder)]
+    if not wrong and not rings and "\n".join(draw(used)) not in "\n".join(lines("README.md")):
+        rings.append("README.md: the drawing of the includes differs from what `tests/lint/lint.py drawing .` prints")
+    return wrong + rings
 
 
 def sources():
@@ -280,9 +309,12 @@ def format():
 def main():
     rules = {f.__name__: f for f in (layout, words, plain, length, includes, sources, numbers,
                                      elementary, format)}
-    if len(sys.argv) != 3 or sys.argv[1] not in rules:
+    if len(sys.argv) != 3 or sys.argv[1] not in [*rules, "drawing"]:
         sys.exit(__doc__)
     os.chdir(sys.argv[2])
+    if sys.argv[1] == "drawing":
+        print("\n".join(draw(find_includes()[1])))
+        return
     wrong = rules[sys.argv[1]]()
     print("\n".join(wrong) if wrong else "nothing to fix")
     sys.exit(1 if wrong else 0)
