@@ -1,4 +1,5 @@
-/* Recordings of a child that is killed, and what they leave: for the tests of recovery. */
+/* Sessions recorded by a child process that is killed, and the files that it leaves behind: for the
+ * tests of recovery. */
 #ifndef TACT_TESTS_KILLED_SESSION_H
 #define TACT_TESTS_KILLED_SESSION_H
 
@@ -18,13 +19,13 @@
 #include "log_session.h"
 #include "rt/log/recover.h"
 
-/* What a child had done when it was killed. */
+/* How far a child process came before it was killed; memory that it shares with the test. */
 struct shared {
     _Atomic uint64_t ticks, events, notes;
 };
 
 static struct shared *shared;
-static char folder[64]; /* for the rings, in memory */
+static char folder[64]; /* of the ring files, on a tmpfs */
 
 static inline int make_folder(void **state)
 {
@@ -37,12 +38,12 @@ static inline int make_folder(void **state)
 static inline int remove_folder(void **state)
 {
     (void)state;
-    return rmdir(folder); /* no test leaves anything there */
+    return rmdir(folder); /* fails where a test left a file in it */
 }
 
-/* Once so many ticks were committed, some of them are in the file, however slow the machine is. */
+/* The ring holds RING_TICKS: once more than that were committed, some of them are in the file. */
 #define RING_TICKS 512
-#define MORE_THAN_RINGS (RING_TICKS + 100)
+#define MORE_TICKS_THAN_RINGS (RING_TICKS + 100)
 
 static inline struct tact_recorder_options small_options(void)
 {
@@ -53,9 +54,10 @@ static inline struct tact_recorder_options small_options(void)
     return options;
 }
 
-/* Ticks as fast as they are taken, or one in 50 us; every 7th with an event, every 101st a note. */
-static inline void record_for_ever(const char *path, const struct tact_recorder_options *options,
-                                   int slow)
+/* Records ticks without a pause, or, where slow, one each 50 us; with every 7th tick a real-time
+ * event, with every 101st an ordinary one ("note"). */
+static inline void record_endlessly(const char *path, const struct tact_recorder_options *options,
+                                    int slow)
 {
     struct tact_recorder *recorder;
 
@@ -90,7 +92,8 @@ static inline void wait_us(uint64_t us)
     nanosleep(&t, NULL);
 }
 
-/* Leaves a log and its rings at `path`, killed `us` after at least `ticks` ticks. */
+/* Records in a child process, which is killed `us` microseconds after at least `ticks` ticks:
+ * leaves the log at `path` and its ring file. */
 static inline void record_and_kill(const char *path, const struct tact_recorder_options *options,
                                    int slow, uint64_t ticks, uint64_t us)
 {
@@ -100,14 +103,15 @@ static inline void record_and_kill(const char *path, const struct tact_recorder_
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0)
-        record_for_ever(path, options, slow);
+        record_endlessly(path, options, slow);
     while (atomic_load(&shared->ticks) < ticks && waitpid(child, NULL, WNOHANG) == 0)
         wait_us(100);
     wait_us(us);
     kill_child(child);
 }
 
-/* Each kind of event was numbered by its maker: all of them are there, once and in order. */
+/* The child numbers the events of each name from 0: checks that all are in the log, once and in
+ * order. */
 static inline void check_events(const struct tact_log *log, const char *name, uint64_t least)
 {
     const struct tact_log_event *event;
@@ -139,7 +143,7 @@ static inline uint64_t check_recovered(const char *path)
     return committed;
 }
 
-/* The rings that are in the folder; "" where there are none. */
+/* Path of the ring file in the folder; "" where there is none. */
 static inline const char *ring_path(void)
 {
     static char path[400];
@@ -182,7 +186,7 @@ static inline struct bytes read_file(const char *path)
     return bytes;
 }
 
-/* In place, so that the log keeps its inode and with it its rings. */
+/* Overwrites the file in place: a log keeps its inode, by which its ring file is found. */
 static inline void write_file(const char *path, const uint8_t *data, size_t size)
 {
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);

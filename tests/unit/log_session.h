@@ -90,7 +90,7 @@ static inline struct tact_recorder_options session_options(void)
     return options;
 }
 
-/* Opens a recorder of this session; the layout is freed again, as nobody needs it then. */
+/* Opens a recorder of this session, which copies the layout. */
 static inline int session_open(const char *path, const struct tact_recorder_options *options,
                                struct tact_messages messages, struct tact_recorder **out)
 {
@@ -103,7 +103,7 @@ static inline int session_open(const char *path, const struct tact_recorder_opti
     return rc;
 }
 
-/* Records `ticks` ticks as fast as the recorder takes them. */
+/* Records `ticks` ticks as fast as the recorder accepts them. */
 static inline void session_run(struct tact_recorder *recorder, uint64_t from, uint64_t ticks)
 {
     for (uint64_t tick = from; tick < from + ticks; tick++) {
@@ -121,8 +121,8 @@ static inline struct tact_record *session_new_record(void)
     return malloc(sizeof(struct tact_record) + SESSION_DOUBLES * sizeof(double));
 }
 
-/* Reads on and counts the records that are those of the ticks from `tick` on, bit for bit;
- * stops at the first that is not. */
+/* Reads the next records and compares them, bit for bit, with those of the ticks from `tick` on.
+ * Returns how many are equal before the first that differs. */
 static inline uint64_t session_compare(struct tact_log *log, uint64_t tick)
 {
     struct tact_record *expected = session_new_record(), *found = session_new_record();
@@ -140,7 +140,7 @@ static inline uint64_t session_compare(struct tact_log *log, uint64_t tick)
     return equal;
 }
 
-/* What was said, and the last of it. */
+/* The messages of a recorder or reader: their number, and the text of the last. */
 struct heard {
     int warnings, errors;
     char text[512];
@@ -154,7 +154,7 @@ static inline void hear(void *user, enum tact_message_level level, const char *t
     snprintf(heard->text, sizeof heard->text, "%s", text);
 }
 
-/* A file of the test's own in the build tree. */
+/* Path of a file in the build tree for this test. */
 static inline const char *session_path(const char *name)
 {
     static char path[512];

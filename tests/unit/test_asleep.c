@@ -1,5 +1,5 @@
-/* A guard that wakes up with the system finds out by its clocks: the one that continues in a sleep
- * is ahead of the one that does not. */
+/* A guard detects by its clocks that the system was suspended: the clock that counts during a
+ * suspend is then ahead of the one that does not. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +9,7 @@
 #include "devices/guard/serve_internal.h"
 
 static int64_t awake_ns, asleep_ns; /* since the system was started */
-static int64_t pause_ns;            /* goes by after each look at a clock */
+static int64_t step_ns;             /* by which both clocks advance after each reading */
 
 int __wrap_clock_gettime(clockid_t clock, struct timespec *t);
 
@@ -18,16 +18,16 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *t)
     const int64_t now = awake_ns + (clock == CLOCK_BOOTTIME ? asleep_ns : 0);
     t->tv_sec = now / 1000000000;
     t->tv_nsec = now % 1000000000;
-    awake_ns += pause_ns;
+    awake_ns += step_ns;
     return 0;
 }
 
-static void lets_go_once_after_a_sleep(void **state)
+static void outputs_are_zeroed_once_after_a_suspend(void **state)
 {
     (void)state;
     awake_ns = 5000000000;
     asleep_ns = 3600000000000;
-    pause_ns = 0;
+    step_ns = 0;
     int64_t slept = tact_guard_sleep_bound();
     const struct tact_guard_requests orders = {.slept = &slept};
     assert_int_equal(slept, 3600000000000);
@@ -35,7 +35,7 @@ static void lets_go_once_after_a_sleep(void **state)
         awake_ns += 1000000;
         assert_int_equal(tact_guard_zero_requested(&orders), 0);
     }
-    asleep_ns += 50000000; /* the shortest of sleeps */
+    asleep_ns += 50000000; /* the shortest suspend that is detected */
     assert_int_equal(tact_guard_zero_requested(&orders), 1);
     assert_int_equal(tact_guard_zero_requested(&orders), 0);
     asleep_ns += 7200000000000;
@@ -43,28 +43,29 @@ static void lets_go_once_after_a_sleep(void **state)
     assert_int_equal(tact_guard_zero_requested(&orders), 0);
 }
 
-/* A guard that is held up between two looks has not slept. */
-static void does_not_take_waiting_for_sleep(void **state)
+/* A delay between two readings of the clocks is not a suspend. */
+static void a_delay_is_not_taken_for_a_suspend(void **state)
 {
     (void)state;
     asleep_ns = 0;
     for (int64_t first = 0; first <= 1000000000; first += 250000000) {
-        pause_ns = first;
+        step_ns = first;
         int64_t slept = tact_guard_sleep_bound();
         const struct tact_guard_requests orders = {.slept = &slept};
         for (int64_t later = 0; later <= 1000000000; later += 50000000) {
-            pause_ns = later;
+            step_ns = later;
             assert_int_equal(tact_guard_zero_requested(&orders), 0);
         }
     }
 }
 
-/* The order of a hook stands beside it, and alone where the clocks are not looked at. */
-static void zeroes_on_request(void **state)
+/* A request of the suspend hook zeroes the outputs once, with or without the comparison of
+ * clocks. */
+static void outputs_are_zeroed_on_request(void **state)
 {
     (void)state;
     volatile sig_atomic_t reported = 1;
-    pause_ns = 0;
+    step_ns = 0;
     int64_t slept = tact_guard_sleep_bound();
     const struct tact_guard_requests both = {.zero_outputs = &reported, .slept = &slept};
     const struct tact_guard_requests alone = {.zero_outputs = &reported};
@@ -79,9 +80,9 @@ static void zeroes_on_request(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lets_go_once_after_a_sleep),
-        cmocka_unit_test(does_not_take_waiting_for_sleep),
-        cmocka_unit_test(zeroes_on_request),
+        cmocka_unit_test(outputs_are_zeroed_once_after_a_suspend),
+        cmocka_unit_test(a_delay_is_not_taken_for_a_suspend),
+        cmocka_unit_test(outputs_are_zeroed_on_request),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* The survey of what is attached: pads that umockdev plays, a wheel that only /sys describes, what
- * distinguishes devices, and what opens those that are closed. */
+/* The survey of attached devices: pads simulated by umockdev, a wheel described by /sys alone,
+ * selectors of equal devices, and what grants access where it is denied. */
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -29,7 +29,7 @@ static void survey(void)
     assert_int_equal(tact_attached_survey(&attached, &err), 0);
 }
 
-static struct mock_pad *plug(const char *device)
+static struct mock_pad *plug_in_pad(const char *device)
 {
     struct mock_pad *pad = missing ? NULL : mock_pad_new(device, &missing);
     if (!pad) {
@@ -39,10 +39,10 @@ static struct mock_pad *plug(const char *device)
     return pad;
 }
 
-static void describes_a_pad(void **state)
+static void a_pad_is_described(void **state)
 {
     (void)state;
-    struct mock_pad *pad = plug("Xbox 360 wired USB controller");
+    struct mock_pad *pad = plug_in_pad("Xbox 360 wired USB controller");
     survey();
     assert_int_equal(attached.input_count, 1);
     const struct tact_attached_input *input = &attached.input[0];
@@ -75,10 +75,10 @@ static void describes_a_pad(void **state)
     mock_pad_free(pad);
 }
 
-static void describes_a_puck(void **state)
+static void a_puck_is_described(void **state)
 {
     (void)state;
-    struct mock_pad *pad = plug(MOCK_PUCK);
+    struct mock_pad *pad = plug_in_pad(MOCK_PUCK);
     survey();
     assert_int_equal(attached.input_count, 1);
     assert_string_equal(attached.input[0].kind, "puck");
@@ -88,9 +88,9 @@ static void describes_a_puck(void **state)
     mock_pad_free(pad);
 }
 
-/* What lies about besides is none of what people grasp with, and what a scene is asked to take
- * opens: a keyboard by a key that it has. */
-static void ignores_other_inputs(void **state)
+/* Keyboards, receivers and switches are listed by their kind, not as haptic devices; the scene line
+ * that the survey suggests for one opens it, a keyboard by one of its keys. */
+static void other_inputs_are_listed_by_kind(void **state)
 {
     static const struct {
         const char *device, *kind, *scene;
@@ -106,13 +106,13 @@ static void ignores_other_inputs(void **state)
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct mock_pad *pad = plug(cases[i].device);
+        struct mock_pad *pad = plug_in_pad(cases[i].device);
         survey();
         assert_int_equal(attached.input_count, 1);
         const struct tact_attached_input *input = &attached.input[0];
         assert_string_equal(input->kind, cases[i].kind);
         assert_string_equal(input->scene, cases[i].scene);
-        if (input->scene[0]) { /* as a scene has it, it opens */
+        if (input->scene[0]) { /* with the settings of the suggested line */
             struct device_config c;
             struct tact_device device = {0};
             const struct tact_device_setting s[] = {SETTING("match", cases[i].device),
@@ -129,9 +129,9 @@ static void ignores_other_inputs(void **state)
     }
 }
 
-/* Every device that users have is reported, and a scene that names it as reported opens that device
- * with those channels. */
-static void states_what_opens(void **state)
+/* Every device of the tests' list is reported, and a scene that selects it by the reported name
+ * opens it with the reported channels. */
+static void every_listed_device_opens(void **state)
 {
     size_t i;
     json_t *entry;
@@ -143,7 +143,7 @@ static void states_what_opens(void **state)
     json_t *devices = mock_pad_devices();
     json_array_foreach(devices, i, entry)
     {
-        struct mock_pad *pad = plug(json_string_value(json_object_get(entry, "name")));
+        struct mock_pad *pad = plug_in_pad(json_string_value(json_object_get(entry, "name")));
         struct device_config c;
         struct tact_device device = {0};
         survey();
@@ -169,8 +169,8 @@ static void states_what_opens(void **state)
     json_decref(devices);
 }
 
-/* A node whose ioctls fail, as one that is closed: the rest comes from /sys. */
-static void describes_a_wheel_from_sys(void **state)
+/* The ioctls of this node fail, as without permission: the description comes from /sys. */
+static void a_wheel_without_access_is_described_from_sys(void **state)
 {
     (void)state;
 #ifndef TACT_UMOCKDEV
@@ -228,11 +228,11 @@ static struct tact_attached_input named(const char *name, const char *serial, co
     return input;
 }
 
-static void distinguishes_devices(void **state)
+static void selectors_distinguish_equal_devices(void **state)
 {
     (void)state;
     struct tact_attached_input all[] = {
-        named("Pad", "", "", "/dev/input/event0"),          /* exact names go first */
+        named("Pad", "", "", "/dev/input/event0"),          /* an exact name is tried first */
         named("Pad \"2\" \\", "", "", "/dev/input/event1"), /* quoted */
         named("Twin", "a1", "usb-1", "/dev/input/event2"),
         named("Twin", "a2", "usb-2", "/dev/input/event3"),
@@ -258,8 +258,8 @@ static void distinguishes_devices(void **state)
     }
 }
 
-/* A file of a group, with a mode, as a node would be; needs root. */
-static void explains_the_group(void **state)
+/* A file stands for the device node; changing its group and mode needs root. */
+static void denied_access_is_explained(void **state)
 {
     char path[] = "/tmp/tact-attached-XXXXXX";
     const char *const rule = "KERNEL==\"event7\"";
@@ -291,13 +291,13 @@ static void explains_the_group(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(describes_a_pad),
-        cmocka_unit_test(describes_a_puck),
-        cmocka_unit_test(ignores_other_inputs),
-        cmocka_unit_test(states_what_opens),
-        cmocka_unit_test(describes_a_wheel_from_sys),
-        cmocka_unit_test(distinguishes_devices),
-        cmocka_unit_test(explains_the_group),
+        cmocka_unit_test(a_pad_is_described),
+        cmocka_unit_test(a_puck_is_described),
+        cmocka_unit_test(other_inputs_are_listed_by_kind),
+        cmocka_unit_test(every_listed_device_opens),
+        cmocka_unit_test(a_wheel_without_access_is_described_from_sys),
+        cmocka_unit_test(selectors_distinguish_equal_devices),
+        cmocka_unit_test(denied_access_is_explained),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

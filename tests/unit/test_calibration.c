@@ -1,4 +1,4 @@
-/* Calibration files: how they get to a device and into the log, and what devices make of them. */
+/* Calibration files: how they reach a device and the log, and how devices apply them. */
 #include <errno.h>
 #include <libevdev/libevdev.h>
 #include <math.h>
@@ -48,7 +48,7 @@ static const char scene_text[] =
     "inputs:\n"
     "  - {from: pad.x, to: robot.tip}\n";
 
-static void settings_of_both(void **state)
+static void calibration_is_merged_with_settings(void **state)
 {
     struct tact_scene *scene = NULL;
     struct tact_error err = {.line = 0};
@@ -73,7 +73,7 @@ static void settings_of_both(void **state)
     tact_scene_free(scene);
 }
 
-static void files_that_are_wrong(void **state)
+static void wrong_files_are_refused(void **state)
 {
     const struct {
         const char *text, *file;
@@ -97,7 +97,7 @@ static void files_that_are_wrong(void **state)
     }
 }
 
-/* A device that gives what its calibration says. */
+/* A device whose reading is a value of its calibration. */
 static void stated_read(void *self, uint64_t tick, double t, int64_t now,
                         struct tact_device_input *in)
 {
@@ -127,8 +127,8 @@ static int stated_open(const struct tact_device_config *config, struct tact_devi
     return 0;
 }
 
-/* The log has the file: a replay does without it. */
-static void logged_and_replayed(void **state)
+/* The log contains the calibration: a replay does not need the file. */
+static void calibration_is_logged_and_replayed(void **state)
 {
     static const struct tact_device_type type = {TACT_ABI(struct tact_device_type), "stated",
                                                  "as stated", stated_open, NULL};
@@ -186,7 +186,7 @@ static void near(double value, double expected)
     }
 }
 
-static void axes_as_measured(void **state)
+static void measured_axes_are_scaled(void **state)
 {
     const double x[] = {-800, 40, 900, 10};
     const double throttle[] = {12, 12, 1001, 3};
@@ -214,7 +214,7 @@ static void axes_as_measured(void **state)
                  {0, -800, -1.0},
                  {0, 475, 425.0 / 850.0},
                  {0, -380, -410.0 / 830.0},
-                 {1, 550, 450.0 / 900.0}, /* as its driver says */
+                 {1, 550, 450.0 / 900.0}, /* the driver's range */
                  {2, 15, 0.0},
                  {2, 1001, 1.0},
                  {2, 508, 493.0 / 986.0}, /* one-sided, as it rests at an end */
@@ -234,7 +234,7 @@ static void axes_as_measured(void **state)
     libevdev_free(dev);
 }
 
-static void axes_that_are_wrong(void **state)
+static void wrong_axes_are_refused(void **state)
 {
     const double good[] = {-800, 40, 900, 10};
     const double turned[] = {900, 40, -800, 10};
@@ -262,7 +262,7 @@ static void axes_that_are_wrong(void **state)
     libevdev_free(dev);
 }
 
-static void zero_of_a_sensor(void **state)
+static void bias_of_a_sensor_is_applied(void **state)
 {
     static const struct tact_device_channel inputs[6] = {
         {.name = "a"}, {.name = "b"}, {.name = "c"}, {.name = "d"}, {.name = "e"}, {.name = "f"}};
@@ -306,9 +306,12 @@ static int remove_folder(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(settings_of_both),    cmocka_unit_test(files_that_are_wrong),
-        cmocka_unit_test(logged_and_replayed), cmocka_unit_test(axes_as_measured),
-        cmocka_unit_test(axes_that_are_wrong), cmocka_unit_test(zero_of_a_sensor),
+        cmocka_unit_test(calibration_is_merged_with_settings),
+        cmocka_unit_test(wrong_files_are_refused),
+        cmocka_unit_test(calibration_is_logged_and_replayed),
+        cmocka_unit_test(measured_axes_are_scaled),
+        cmocka_unit_test(wrong_axes_are_refused),
+        cmocka_unit_test(bias_of_a_sensor_is_applied),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

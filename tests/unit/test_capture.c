@@ -1,4 +1,4 @@
-/* Recordings of input devices: what tact writes, what evemu writes, and what nobody should. */
+/* Recordings of input devices: those of tact, those of evemu, and files that are neither. */
 #include <errno.h>
 #include <math.h>
 #include <setjmp.h>
@@ -33,27 +33,29 @@ static const double period = 1e-3;
     "B: 03 03 00 00 00 00 00 00 00\n"                                                              \
     "A: 00 -100 100 0 0 0\n"                                                                       \
     "A: 01 0 200 0 0 0\n"
-#define OURS "# tact device puck, period 0.001, clock monotonic\n"
+#define OWN_HEADER "# tact device puck, period 0.001, clock monotonic\n"
 
-static const char ours[] = HEAD OURS "E: 50.000000 0003 0001 0150\t# start\n"
-                                     "E: 50.000000 0001 0130 0001\t# start\n"
-                                     "# tick 0 at 50.500000250\n"
-                                     "E: 50.509100 0003 0000 0050\t# tick 10\n"
-                                     "E: 50.519000 0002 0003 0175\t# tick 20\n"
-                                     "E: 50.519000 0002 0000 0007\t# tick 20\n"
-                                     "E: 50.519000 0002 0000 -0002\t# tick 20\n"
-                                     "# lost tick 30\n"
-                                     "# back tick 40\n"
-                                     "E: 50.540000 0003 0000 -0100\t# tick 40 state\n"
-                                     "E: 50.548000 0001 0130 0001\t# tick 50\n"
-                                     "# end tick 60\n";
+static const char own_recording[] =
+    HEAD OWN_HEADER "E: 50.000000 0003 0001 0150\t# start\n"
+                    "E: 50.000000 0001 0130 0001\t# start\n"
+                    "# tick 0 at 50.500000250\n"
+                    "E: 50.509100 0003 0000 0050\t# tick 10\n"
+                    "E: 50.519000 0002 0003 0175\t# tick 20\n"
+                    "E: 50.519000 0002 0000 0007\t# tick 20\n"
+                    "E: 50.519000 0002 0000 -0002\t# tick 20\n"
+                    "# lost tick 30\n"
+                    "# back tick 40\n"
+                    "E: 50.540000 0003 0000 -0100\t# tick 40 state\n"
+                    "E: 50.548000 0001 0130 0001\t# tick 50\n"
+                    "# end tick 60\n";
 
-/* As evemu-record writes it: times alone. */
-static const char foreign[] = HEAD "E: 1234.500000 0003 0000 0100\t# EV_ABS / ABS_X 100\n"
-                                   "E: 1234.500000 0000 0000 0000\t# ------ SYN_REPORT (0)\n"
-                                   "E: 1234.510400 0001 0130 0001\n"
-                                   "E: 1234.510400 0000 0000 0000\n"
-                                   "E: 1234.530000 0003 0000 -0050\n";
+/* As evemu-record writes it: stamps without ticks. */
+static const char evemu_recording[] =
+    HEAD "E: 1234.500000 0003 0000 0100\t# EV_ABS / ABS_X 100\n"
+         "E: 1234.500000 0000 0000 0000\t# ------ SYN_REPORT (0)\n"
+         "E: 1234.510400 0001 0130 0001\n"
+         "E: 1234.510400 0000 0000 0000\n"
+         "E: 1234.530000 0003 0000 -0050\n";
 
 static char path[] = "/tmp/tact_capture_XXXXXX";
 
@@ -103,11 +105,11 @@ static int channel(const struct tact_device *device, const char *name)
     return -1;
 }
 
-/* Ticks, stamps, increments, a plug that is pulled, and the end. */
-static void plays_ours(void **state)
+/* Ticks, stamps, increments, an unplugged device, and the end. */
+static void own_recording_is_played(void **state)
 {
     (void)state;
-    struct tact_device device = open_capture(ours, NULL, 0);
+    struct tact_device device = open_capture(own_recording, NULL, 0);
     const int x = channel(&device, "abs_x"), y = channel(&device, "abs_y");
     const int rx = channel(&device, "rel_rx"), south = channel(&device, "btn_south");
     assert_string_equal(device.info.type, "evdev");
@@ -118,10 +120,10 @@ static void plays_ours(void **state)
                                                            : TACT_DEVICE_OK);
         assert_true(in.channel[x] == (tick < 10 ? 0.0 : tick < 40 ? 0.5 : -1.0));
         assert_true(in.channel[y] == 0.5);
-        /* A displacement of 175 of 350, gone with the plug; one that reports turning is such. */
+        /* rel_rx is a displacement, 175 of 350, which is zero once the device is unplugged. */
         assert_true(in.channel[rx] == (tick >= 20 && tick < 30 ? 0.5 : 0.0));
         assert_true(in.channel[south] == (tick < 30 || tick >= 50 ? 1.0 : 0.0));
-        if (tick >= 10 && tick < 20) { /* as old as it was: made 0.9 ms before tick 10 */
+        if (tick >= 10 && tick < 20) { /* as recorded, 0.9 ms before tick 10 */
             assert_int_equal(in.stamp_ns, start_ns + 9099750);
         } else if (tick >= 40 && tick < 50) {
             assert_int_equal(in.stamp_ns, start_ns + 40000000);
@@ -130,16 +132,18 @@ static void plays_ours(void **state)
     device.ops->close(device.self);
 }
 
-/* A device without axes that comes back with nothing pressed: its state is no event, and as new. */
-static void comes_back_with_a_new_stamp(void **state)
+/* A device without axes that is plugged in again with no button pressed: its state is recorded
+ * without an event, and its stamp is that of its return. */
+static void a_returning_device_has_a_new_stamp(void **state)
 {
     (void)state;
-    struct tact_device device = open_capture(HEAD OURS "# tick 0 at 50.500000000\n"
-                                                       "E: 50.509100 0002 0000 0050\t# tick 10\n"
-                                                       "# lost tick 30\n"
-                                                       "# back tick 40\n"
-                                                       "# end tick 60\n",
-                                             NULL, 0);
+    struct tact_device device =
+        open_capture(HEAD OWN_HEADER "# tick 0 at 50.500000000\n"
+                                     "E: 50.509100 0002 0000 0050\t# tick 10\n"
+                                     "# lost tick 30\n"
+                                     "# back tick 40\n"
+                                     "# end tick 60\n",
+                     NULL, 0);
     for (uint64_t tick = 0; tick < 60; tick++) {
         struct tact_device_input in = at(&device, tick);
         if (tick >= 10) {
@@ -149,15 +153,15 @@ static void comes_back_with_a_new_stamp(void **state)
     device.ops->close(device.self);
 }
 
-/* The same hands through other settings. */
-static void maps_anew(void **state)
+/* The same recording with other settings. */
+static void a_recording_takes_other_settings(void **state)
 {
     (void)state;
     const struct tact_device_setting more[] = {
         SETTING("inverted", "abs_x"),        SETTING("unsigned", "abs_y"),
         SETTING("relative", "increment"),    SETTING("channels", "abs_x abs_y rel_x rel_rx"),
         SETTING("forces", "force_x strong"), SETTING("deadzone", "0.25")};
-    struct tact_device device = open_capture(ours, more, 6);
+    struct tact_device device = open_capture(own_recording, more, 6);
     const int y = channel(&device, "abs_y"), rel = channel(&device, "rel_x");
     assert_int_equal(device.info.output_count, 2);
     assert_string_equal(device.info.output[1].name, "strong");
@@ -171,10 +175,10 @@ static void maps_anew(void **state)
     device.ops->close(device.self);
 }
 
-static void plays_what_evemu_recorded(void **state)
+static void recording_of_evemu_is_played(void **state)
 {
     (void)state;
-    struct tact_device device = open_capture(foreign, NULL, 0);
+    struct tact_device device = open_capture(evemu_recording, NULL, 0);
     const int x = channel(&device, "abs_x"), south = channel(&device, "btn_south");
     for (uint64_t tick = 0; tick < 50; tick++) {
         struct tact_device_input in = at(&device, tick);
@@ -208,7 +212,7 @@ static void refuse_long_line(void)
     refuse(text, 15, "recording of evemu");
 }
 
-static void refuses_what_is_no_recording(void **state)
+static void files_that_are_no_recording_are_refused(void **state)
 {
     (void)state;
     struct device_config c;
@@ -220,7 +224,7 @@ static void refuses_what_is_no_recording(void **state)
     refuse(HEAD "E: 1.0 0003\n", 15, "recording of evemu");
     refuse(HEAD "A: 44 0 1 0 0\nE: 1.000000 0003 0000 0001\n", 15, "recording of evemu");
     refuse("# tact device puck, period -1, clock real\n", 1, "recording of evemu");
-    /* Numbers of more than 32 bits, a second without its six digits, a line without end. */
+    /* Numbers over 32 bits, a stamp without six decimals, a line without an end. */
     refuse(HEAD "E: 1.000000 0003 0000 4294967297\n", 15, "recording of evemu");
     refuse(HEAD "E: 1.000000 0003 0000 12x\n", 15, "recording of evemu");
     refuse(HEAD "E: 1.5 0003 0000 0001\n", 15, "recording of evemu");
@@ -234,8 +238,8 @@ static void refuses_what_is_no_recording(void **state)
     assert_string_equal(c.err.file, "/nowhere/at/all.evemu");
 }
 
-/* What evemu-record writes before it: the device as it was found. */
-#define DESCRIBED                                                                                  \
+/* What evemu-record writes before the events: the device and the state it was in. */
+#define DEVICE_STATE                                                                               \
     "# EVEMU 1.3\n# Kernel: 4.8.6-1-ARCH\n# Supported events:\n"                                   \
     "#   Event type 1 (EV_KEY)\n#     Event code 304 (BTN_SOUTH)\n"                                \
     "#   Event type 3 (EV_ABS)\n"                                                                  \
@@ -247,21 +251,21 @@ static void refuses_what_is_no_recording(void **state)
     "#     Event code 5 (ABS_RZ)\n#       Value    255\n#       Min        0\n#       Max      "   \
     "255\n"                                                                                        \
     "#   Event type 21 (EV_FF)\n#     Event code 1 (FF_?)\n#       Value     77\n# Properties:\n"
-#define DEVICE                                                                                     \
+#define DEVICE_LINES                                                                               \
     "N: Test stick\nI: 0003 046d c626 0110\n"                                                      \
     "B: 03 27 00 00 00 00 00 00 00\n"                                                              \
     "A: 00 -100 100 0 0 0\nA: 01 0 200 0 0\nA: 02 0 255 0 0 0\nA: 05 0 255 0 0 0\n"                \
     "E: 0.000001 0003 0000 0050\n"
 
-/* Axes begin where the device was, and one that rests at an end is one-sided. Of those that the
- * file does not mention, it is said that they are guessed. */
-static void begins_where_the_device_was(void **state)
+/* Axes begin at the values of the recorded state, and an axis that rests at an end of its range is
+ * one-sided. A message names the axes whose value is absent and therefore guessed. */
+static void axes_begin_at_the_recorded_values(void **state)
 {
     (void)state;
     struct device_config c;
     struct tact_device device = {0};
     const struct tact_device_setting s[] = {SETTING("recording", path), SETTING("raw", "true")};
-    const char text[] = DESCRIBED DEVICE;
+    const char text[] = DEVICE_STATE DEVICE_LINES;
     write_capture(text, strlen(text));
     for (int raw = 0; raw < 2; raw++) {
         device_config_init(&c, s, 1 + raw);
@@ -279,7 +283,7 @@ static void begins_where_the_device_was(void **state)
         const int z = channel(&device, "abs_z"), rz = channel(&device, "abs_rz");
         assert_true(v[x] == (raw ? -42.0 : -0.42));
         assert_true(v[y] == (raw ? 100.0 : 0.0));
-        assert_true(v[z] == 0.0); /* released, not half way */
+        assert_true(v[z] == 0.0); /* at its end, not in the middle of its range */
         assert_true(v[rz] == (raw ? 255.0 : 0.0));
         device.ops->read(device.self, 1, 1e-3, start_ns, &in);
         assert_true(v[x] == (raw ? 50.0 : 0.5));
@@ -287,12 +291,13 @@ static void begins_where_the_device_was(void **state)
     }
 }
 
-/* A mark of the order of bytes, and comments of any length, are borne. */
-static void reads_what_editors_do(void **state)
+/* A byte order mark and comments of any length are accepted. */
+static void byte_order_mark_and_long_comments_are_read(void **state)
 {
     (void)state;
     char *text = malloc(1 << 20);
-    snprintf(text, 1 << 20, "\xEF\xBB\xBF%s# %*s\n%s# %*s", HEAD, 70000, "long", DEVICE, 1021, "");
+    snprintf(text, 1 << 20, "\xEF\xBB\xBF%s# %*s\n%s# %*s", HEAD, 70000, "long", DEVICE_LINES, 1021,
+             "");
     struct tact_device device = open_capture(text, NULL, 0);
     assert_true(at(&device, 0).channel[channel(&device, "abs_x")] == 0.5);
     device.ops->close(device.self);
@@ -308,18 +313,18 @@ static uint64_t next_random(uint64_t *s)
 }
 
 /* Whatever the file contains, it is played or refused; what is played is finite. */
-static void survives_damage(void **state)
+static void damaged_recordings_are_played_or_refused(void **state)
 {
     (void)state;
     uint64_t random = 20261121;
     int played = 0;
     for (int i = 0; i < 3000; i++) {
-        char text[sizeof ours + sizeof foreign];
+        char text[sizeof own_recording + sizeof evemu_recording];
         struct device_config c;
         struct tact_device device = {0};
         const struct tact_device_setting s[] = {SETTING("recording", path)};
-        const size_t size = i % 2 ? sizeof ours - 1 : sizeof foreign - 1;
-        memcpy(text, i % 2 ? ours : foreign, size);
+        const size_t size = i % 2 ? sizeof own_recording - 1 : sizeof evemu_recording - 1;
+        memcpy(text, i % 2 ? own_recording : evemu_recording, size);
         for (uint64_t k = next_random(&random) % 4 + 1; k > 0; k--) {
             static const char bytes[] = "0123456789-ABENPIS:# .tf\n\xff";
             text[next_random(&random) % size] = bytes[next_random(&random) % (sizeof bytes - 1)];
@@ -361,8 +366,9 @@ static int begin_capture(struct tact_capture *capture, const struct device_confi
     return tact_capture_open(capture, &c->config, ending, "events", 4, sizeof(int), err);
 }
 
-/* Keys that were pressed are their owner's to read, and nothing that is there is lost. */
-static void keeps_what_was_pressed_to_its_owner(void **state)
+/* The file can be read by its owner alone, as it contains keys that were pressed, and no existing
+ * file is overwritten unasked. */
+static void a_recording_is_private_and_not_overwritten(void **state)
 {
     (void)state;
     const struct tact_messages silent = {NULL, NULL};
@@ -394,7 +400,7 @@ static void keeps_what_was_pressed_to_its_owner(void **state)
         assert_int_equal(begin_capture(&capture, &c, "csv", &err), -EEXIST);
         assert_int_equal(access(other, F_OK), -1);
     }
-    /* Replaced where that is asked for, but not under the one who writes it. */
+    /* Replaced where that is asked for, but not while another recording writes it. */
     assert_int_equal(begin_capture(&capture, &c, "evemu", &err), 0);
     assert_int_equal(stat(name, &st), 0);
     assert_int_equal(st.st_size, 0);
@@ -418,8 +424,8 @@ static void keep_message(void *user, enum tact_message_level level, const char *
     snprintf(user, 256, "%s", text);
 }
 
-/* What there was no room for is counted, and reported once. */
-static void reports_what_is_lost(void **state)
+/* Events without room in the ring are counted, and reported once. */
+static void lost_events_are_counted(void **state)
 {
     (void)state;
     char folder[] = "/tmp/tact_capture_dir_XXXXXX", text[256] = "", name[64], line[32] = "";
@@ -461,16 +467,16 @@ static void reports_what_is_lost(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(plays_ours),
-        cmocka_unit_test(comes_back_with_a_new_stamp),
-        cmocka_unit_test(maps_anew),
-        cmocka_unit_test(plays_what_evemu_recorded),
-        cmocka_unit_test(refuses_what_is_no_recording),
-        cmocka_unit_test(begins_where_the_device_was),
-        cmocka_unit_test(reads_what_editors_do),
-        cmocka_unit_test(survives_damage),
-        cmocka_unit_test(keeps_what_was_pressed_to_its_owner),
-        cmocka_unit_test(reports_what_is_lost),
+        cmocka_unit_test(own_recording_is_played),
+        cmocka_unit_test(a_returning_device_has_a_new_stamp),
+        cmocka_unit_test(a_recording_takes_other_settings),
+        cmocka_unit_test(recording_of_evemu_is_played),
+        cmocka_unit_test(files_that_are_no_recording_are_refused),
+        cmocka_unit_test(axes_begin_at_the_recorded_values),
+        cmocka_unit_test(byte_order_mark_and_long_comments_are_read),
+        cmocka_unit_test(damaged_recordings_are_played_or_refused),
+        cmocka_unit_test(a_recording_is_private_and_not_overwritten),
+        cmocka_unit_test(lost_events_are_counted),
     };
     return cmocka_run_group_tests(tests, make_file, remove_file);
 }

@@ -39,7 +39,7 @@ static void numbers_are_aligned_to_their_size(void **state)
     struct tact_bytes out = {0};
     double value = -1.5;
 
-    /* Where the message starts in the buffer must not matter. */
+    /* Alignment counts from the start of the message, wherever that is in the buffer. */
     for (int shift = 0; shift < 3; shift++) {
         out.size = 0;
         tact_put(&out, "xyz", (size_t)shift);
@@ -68,7 +68,7 @@ static void numbers_are_aligned_to_their_size(void **state)
 }
 
 /* std_msgs/String "hello", as the ROS 2 documentation prints it. */
-static void a_string_of_ros(void **state)
+static void a_string_is_encoded_as_by_ros(void **state)
 {
     (void)state;
     static const uint8_t expected[] = {0, 1, 0, 0, 6, 0, 0, 0, 'h', 'e', 'l', 'l', 'o', 0};
@@ -81,7 +81,7 @@ static void a_string_of_ros(void **state)
     tact_bytes_free(&out);
 }
 
-static void times_keep_every_nanosecond(void **state)
+static void stamps_keep_every_nanosecond(void **state)
 {
     (void)state;
     static const int64_t times[] = {0,
@@ -110,7 +110,7 @@ static void times_keep_every_nanosecond(void **state)
     tact_bytes_free(&out);
 }
 
-static void broken_messages_are_seen(void **state)
+static void broken_messages_are_refused(void **state)
 {
     (void)state;
     static const uint8_t big_endian[] = {0, 0, 0, 0, 0, 0, 0, 1};
@@ -133,7 +133,7 @@ static void broken_messages_are_seen(void **state)
     assert_true(in.in.bad);
 }
 
-static void text_is_made_utf8(void **state)
+static void invalid_utf8_is_replaced(void **state)
 {
     (void)state;
     static const char *const cases[][2] = {
@@ -162,10 +162,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(crc_is_that_of_zlib),
         cmocka_unit_test(numbers_are_aligned_to_their_size),
-        cmocka_unit_test(a_string_of_ros),
-        cmocka_unit_test(times_keep_every_nanosecond),
-        cmocka_unit_test(broken_messages_are_seen),
-        cmocka_unit_test(text_is_made_utf8),
+        cmocka_unit_test(a_string_is_encoded_as_by_ros),
+        cmocka_unit_test(stamps_keep_every_nanosecond),
+        cmocka_unit_test(broken_messages_are_refused),
+        cmocka_unit_test(invalid_utf8_is_replaced),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

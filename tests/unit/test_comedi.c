@@ -8,7 +8,8 @@
 #include <cmocka.h>
 #include "devices/comedi/comedi_internal.h"
 
-/* An output of 16 bits over -10 to 10 V, 2 V a unit, with 1 V at rest; and the input beside it. */
+/* An output of 16 bits over -10 to 10 V, 2 V a unit and 1 V at zero; and an input of the same
+ * range. */
 static struct tact_comedi_channel make(bool output)
 {
     struct tact_comedi_channel c = {.maxdata = 65535, .low = -INFINITY, .high = INFINITY};
@@ -21,7 +22,7 @@ static struct tact_comedi_channel make(bool output)
     return c;
 }
 
-static void outputs_come_back_as_inputs(void **unused)
+static void conversion_to_raw_and_back_is_exact(void **unused)
 {
     (void)unused;
     struct tact_comedi_channel out = make(true);
@@ -31,7 +32,7 @@ static void outputs_come_back_as_inputs(void **unused)
     }
 }
 
-static void outputs_stay_in_range(void **unused)
+static void outputs_are_clamped_to_the_range(void **unused)
 {
     (void)unused;
     struct tact_comedi_channel out = make(true);
@@ -42,7 +43,7 @@ static void outputs_stay_in_range(void **unused)
     assert_int_equal(tact_comedi_raw(&out, 0.0), lrint(11.0 * 65535.0 / 20.0));
 }
 
-static void polynomials(void **unused)
+static void the_mapping_polynomial_is_evaluated(void **unused)
 {
     (void)unused;
     struct tact_comedi_channel in = make(false);
@@ -53,28 +54,28 @@ static void polynomials(void **unused)
     assert_true(fabs(tact_comedi_value(&in, 50000, 0) - expected) < 1e-12);
 }
 
-static void counters_go_on_over_the_wrap(void **unused)
+static void counters_continue_over_the_wrap(void **unused)
 {
     (void)unused;
     const lsampl_t most[] = {65535, 16777215, 4294967295U};
     for (int k = 0; k < 3; k++) {
         int64_t span = (int64_t)most[k] + 1;
         int64_t count = 0;
-        int64_t truth = 5;
+        int64_t exact = 5;
         uint32_t random = 1;
         for (int i = 0; i < 100000; i++) {
             random = random * 1664525U + 1013904223U;
             int64_t step = (int64_t)(random >> 8) % (span - 1) - (span / 2 - 1);
-            lsampl_t before = (lsampl_t)(((truth % span) + span) % span);
-            truth += step;
-            lsampl_t now = (lsampl_t)(((truth % span) + span) % span);
+            lsampl_t before = (lsampl_t)(((exact % span) + span) % span);
+            exact += step;
+            lsampl_t now = (lsampl_t)(((exact % span) + span) % span);
             count = tact_comedi_count(count, before, now, most[k]);
-            assert_int_equal(count, truth - 5);
+            assert_int_equal(count, exact - 5);
         }
     }
 }
 
-static void faults_take_their_ticks(void **unused)
+static void faults_need_their_number_of_ticks(void **unused)
 {
     (void)unused;
     struct tact_comedi_channel in = make(false);
@@ -102,7 +103,7 @@ static void faults_take_their_ticks(void **unused)
 }
 
 /* Digital channels of a block share an instruction; everything else has its own. */
-static void one_list_for_all(void **unused)
+static void digital_channels_share_an_instruction(void **unused)
 {
     (void)unused;
     static struct tact_comedi_layout layout;
@@ -126,12 +127,12 @@ static void one_list_for_all(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(outputs_come_back_as_inputs),
-        cmocka_unit_test(outputs_stay_in_range),
-        cmocka_unit_test(polynomials),
-        cmocka_unit_test(counters_go_on_over_the_wrap),
-        cmocka_unit_test(faults_take_their_ticks),
-        cmocka_unit_test(one_list_for_all),
+        cmocka_unit_test(conversion_to_raw_and_back_is_exact),
+        cmocka_unit_test(outputs_are_clamped_to_the_range),
+        cmocka_unit_test(the_mapping_polynomial_is_evaluated),
+        cmocka_unit_test(counters_continue_over_the_wrap),
+        cmocka_unit_test(faults_need_their_number_of_ticks),
+        cmocka_unit_test(digital_channels_share_an_instruction),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* Recordings of measurement cards, played without one: what a person reads off the words is what
- * comes in, whatever the settings make of it now. What tact writes is tested in tests/vm. */
+/* Recordings of measurement cards, played without a card: the inputs are those of the recorded raw
+ * words, converted by the present settings. The writing of recordings is tested in tests/vm. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -42,16 +42,16 @@ static void write_file(const char *text, size_t size)
     fclose(file);
 }
 
-/* The angle rises by a step a tick, the pedal is pressed from tick 10 on, the counter turns by 2.
- */
+/* The angle rises by one raw step a tick, the pedal is pressed from tick 10 on, the counter
+ * increases by 2. */
 static size_t make_text(char *text, size_t size)
 {
     size_t n = (size_t)snprintf(text, size, "%s", HEAD);
     for (int tick = 0; tick < TICKS; tick++) {
-        const int gone = tick >= GONE && tick < BACK;
+        const int unplugged = tick >= GONE && tick < BACK;
         const int load = tick >= SATURATED && tick < SATURATED + 5 ? 4096 : 2048 + 256;
         n += (size_t)snprintf(text + n, size - n, "%d,%d,0,0,0,0,1,%d,%d,%d,%d\n", tick,
-                              gone ? 19 : 0, 2048 + tick, load, tick >= 10,
+                              unplugged ? 19 : 0, 2048 + tick, load, tick >= 10,
                               (65530 + 2 * tick) % 65536);
     }
     assert_true(n < size);
@@ -90,7 +90,7 @@ static struct tact_device_input at(struct tact_device *device, uint64_t tick, do
     return in;
 }
 
-static void plays_what_was_read(void **state)
+static void recorded_readings_are_played(void **state)
 {
     const struct tact_device_setting settings[] = {
         SETTING("inputs", "angle=ai4 load=ai5 pedal=di2 turn=counter0"),
@@ -102,21 +102,21 @@ static void plays_what_was_read(void **state)
     assert_int_equal(device.info.output_count, 2);
     for (uint64_t tick = 0; tick < TICKS + 5; tick++) {
         struct tact_device_input in = at(&device, tick, 1e-3);
-        const int gone = tick >= GONE && tick < BACK;
+        const int unplugged = tick >= GONE && tick < BACK;
         const int ended = tick >= TICKS;
-        const double last = (double)(gone ? GONE - 1 : ended ? TICKS - 1 : tick);
+        const double last = (double)(unplugged ? GONE - 1 : ended ? TICKS - 1 : tick);
         /* three ticks of saturation are a fault, and three without it end one, or a loss */
-        const int stale =
+        const int is_stale =
             (tick >= SATURATED + 2 && tick < SATURATED + 7) || (tick >= BACK && tick < BACK + 2);
-        assert_int_equal(in.state, gone    ? TACT_DEVICE_LOST
-                                   : ended ? TACT_DEVICE_ENDED
-                                   : stale ? TACT_DEVICE_STALE
-                                           : TACT_DEVICE_OK);
+        assert_int_equal(in.state, unplugged  ? TACT_DEVICE_LOST
+                                   : ended    ? TACT_DEVICE_ENDED
+                                   : is_stale ? TACT_DEVICE_STALE
+                                              : TACT_DEVICE_OK);
         assert_true(in.channel[0] == last / 256.0);
         assert_true(in.channel[1] == (tick >= SATURATED && tick < SATURATED + 2 ? 8.0 : 1.0) ||
                     (tick >= SATURATED + 2 && tick < SATURATED + 5 && in.channel[1] == 8.0));
-        assert_true(in.channel[2] == (tick >= 10 && !gone ? 1.0 : 0.0));
-        /* what it turned while the board was away is not known */
+        assert_true(in.channel[2] == (tick >= 10 && !unplugged ? 1.0 : 0.0));
+        /* counts while the board was unplugged are unknown */
         assert_true(in.channel[3] == 2.0 * (last - (tick >= BACK ? BACK - GONE + 1 : 0)));
         assert_int_equal(in.stamp_ns, start_ns + 1000000 * (int64_t)last);
     }
@@ -124,8 +124,8 @@ static void plays_what_was_read(void **state)
     assert_non_null(strstr(config.messages, "input load is saturated"));
 }
 
-/* The same words through other settings, by a loop of another period. */
-static void maps_anew(void **state)
+/* The same recording with other settings, in a loop of another period. */
+static void a_recording_takes_other_settings(void **state)
 {
     static const double map[] = {10, 2}, range[] = {-8, 8};
     const struct tact_device_setting settings[] = {
@@ -148,8 +148,8 @@ static void maps_anew(void **state)
     }
 }
 
-/* A sensor's zero is that of the recorded seconds. */
-static void takes_the_zero_again(void **state)
+/* A sensor's tare is the mean of the recorded rows before tick 0. */
+static void tare_is_computed_from_the_recording(void **state)
 {
     static const double matrix[6][6] = {{1, 0, 0, 0, 0, 0}, {0, 3, 0, 0, 0, 0}, {0, 0, 1, 0, 0, 0},
                                         {0, 0, 0, 1, 0, 0}, {0, 0, 0, 0, 1, 0}, {0, 0, 0, 0, 0, 1}};
@@ -192,14 +192,14 @@ static void refuse(const char *text, int line, const char *word)
     }
 }
 
-static void refuses_what_is_no_recording(void **state)
+static void files_that_are_no_recording_are_refused(void **state)
 {
     static const double range[] = {-10, 10};
     const struct tact_device_setting other[] = {SETTING("inputs", "angle=ai3")};
     const struct tact_device_setting wide[] = {SETTING("inputs", "angle=ai4"),
                                                NUMBERS("input_range", 1, 2, range)};
-    const struct tact_device_setting alien[] = {SETTING("inputs", "angle=ai4"),
-                                                SETTING("calibrated_for", "another")};
+    const struct tact_device_setting other_card[] = {SETTING("inputs", "angle=ai4"),
+                                                     SETTING("calibrated_for", "another")};
     struct tact_device device = {0};
     (void)state;
     refuse("", 0, "no tick");
@@ -215,7 +215,7 @@ static void refuses_what_is_no_recording(void **state)
     assert_non_null(strstr(config.err.text, "ai3 was not recorded; recorded are: ai4, ai5, di2"));
     assert_int_equal(start(wide, 2, 1e-3, &device), -22);
     assert_non_null(strstr(config.err.text, "angle was recorded in [-8, 8]"));
-    assert_int_equal(start(alien, 2, 1e-3, &device), -22);
+    assert_int_equal(start(other_card, 2, 1e-3, &device), -22);
     assert_non_null(strstr(config.err.text, "made for another, the board is a board"));
     device = open_card(wide, 1, 1e-3); /* the process that wrote it was killed within a row */
     device.ops->close(device.self);
@@ -228,7 +228,7 @@ static uint32_t next_random(uint32_t *seed)
 }
 
 /* Whatever the file contains, it is played or refused; what is played is finite. */
-static void survives_damage(void **state)
+static void damaged_recordings_are_played_or_refused(void **state)
 {
     static char text[8192];
     const struct tact_device_setting settings[] = {
@@ -281,9 +281,11 @@ static int remove_file(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(plays_what_was_read),  cmocka_unit_test(maps_anew),
-        cmocka_unit_test(takes_the_zero_again), cmocka_unit_test(refuses_what_is_no_recording),
-        cmocka_unit_test(survives_damage),
+        cmocka_unit_test(recorded_readings_are_played),
+        cmocka_unit_test(a_recording_takes_other_settings),
+        cmocka_unit_test(tare_is_computed_from_the_recording),
+        cmocka_unit_test(files_that_are_no_recording_are_refused),
+        cmocka_unit_test(damaged_recordings_are_played_or_refused),
     };
     return cmocka_run_group_tests(tests, make_file, remove_file);
 }

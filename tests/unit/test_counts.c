@@ -1,5 +1,5 @@
-/* What a session counts of its solver and its moments, in scenes that take one layer or the other.
- */
+/* The session's counts of solver methods and moment methods, in scenes each of which needs one of
+ * them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -56,7 +56,7 @@ static void a_ball_at_rest_sticks(void **unused)
     assert_int_equal(r.methods[TACT_COUNT_CONVEX], 0);
 }
 
-static void a_box_slides_by_its_active_limits(void **unused)
+static void a_sliding_box_uses_the_active_set(void **unused)
 {
     (void)unused;
     struct tact_session_report r;
@@ -83,7 +83,7 @@ static void stack(char *text, size_t room)
     }
 }
 
-static void a_stack_takes_steps_of_newton(void **unused)
+static void a_thrown_stack_uses_newton(void **unused)
 {
     (void)unused;
     struct tact_session_report r;
@@ -95,8 +95,8 @@ static void a_stack_takes_steps_of_newton(void **unused)
     assert_true(r.methods[TACT_COUNT_CONVEX] > 6 * TICKS);
 }
 
-/* One sweep is no solution, and says so. */
-static void one_sweep_leaves_it_unsolved(void **unused)
+/* A tick stopped after one sweep is reported as unsolved. */
+static void one_sweep_is_counted_as_unsolved(void **unused)
 {
     (void)unused;
     struct tact_session_report r;
@@ -128,9 +128,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_ball_at_rest_sticks),
-        cmocka_unit_test(a_box_slides_by_its_active_limits),
-        cmocka_unit_test(a_stack_takes_steps_of_newton),
-        cmocka_unit_test(one_sweep_leaves_it_unsolved),
+        cmocka_unit_test(a_sliding_box_uses_the_active_set),
+        cmocka_unit_test(a_thrown_stack_uses_newton),
+        cmocka_unit_test(one_sweep_is_counted_as_unsolved),
         cmocka_unit_test(every_count_has_a_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

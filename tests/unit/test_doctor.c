@@ -1,4 +1,4 @@
-/* The doctor: every check is there, says something, and has a cure where it is not ok. */
+/* The doctor: every check is listed with a text, and with a fix where it is not ok. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -17,7 +17,7 @@
 
 static struct tact_doctor_report report;
 
-static const struct tact_doctor_check *find(const char *name)
+static const struct tact_doctor_check *find_check(const char *name)
 {
     for (int i = 0; i < report.count; i++) {
         if (strcmp(report.check[i].name, name) == 0) {
@@ -34,11 +34,11 @@ static const char *const expected[] = {
 };
 
 /* Returns the number of checks that are incomplete. */
-static int incomplete(void)
+static int count_incomplete(void)
 {
     int bad = 0;
     for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
-        const struct tact_doctor_check *c = find(expected[i]);
+        const struct tact_doctor_check *c = find_check(expected[i]);
         bad += !c || !c->found[0] || (c->status != TACT_DOCTOR_OK && !c->fix[0]);
     }
     return bad;
@@ -52,13 +52,13 @@ static void test_every_check(void **state)
     assert_true(tact_clock_now() - t0 < 5000000000);
     for (int i = 0; i < report.count; i++) {
         const struct tact_doctor_check *c = &report.check[i];
-        assert_null(strstr(c->fix, "0666")); /* nothing is opened to everybody */
+        assert_null(strstr(c->fix, "0666")); /* no device node is made accessible to everybody */
         assert_null(strstr(c->fix, "chmod"));
         print_message("%-14s %-4s %s%s%s\n", c->name, tact_doctor_status_name(c->status), c->found,
                       c->fix[0] ? "; " : "", c->fix);
     }
     assert_int_equal(report.count, sizeof expected / sizeof expected[0]);
-    assert_int_equal(incomplete(), 0);
+    assert_int_equal(count_incomplete(), 0);
     assert_true(report.wake_latency.count > 0);
 }
 
@@ -69,7 +69,7 @@ static void test_adding_checks(void **state)
     assert_int_equal(tact_doctor_worst(&report), TACT_DOCTOR_OK);
     assert_int_equal(tact_doctor_add(&report, "opencl", TACT_DOCTOR_WARN, "do it", "%d found", 0),
                      0);
-    assert_string_equal(find("opencl")->found, "0 found");
+    assert_string_equal(find_check("opencl")->found, "0 found");
     assert_int_equal(tact_doctor_worst(&report), TACT_DOCTOR_WARN);
     for (int i = 1; i < TACT_DOCTOR_CHECKS; i++) {
         assert_int_equal(tact_doctor_add(&report, "x", TACT_DOCTOR_FAIL, "", "y"), 0);
@@ -79,7 +79,7 @@ static void test_adding_checks(void **state)
     assert_int_equal(tact_doctor_worst(&report), TACT_DOCTOR_FAIL);
 }
 
-/* Whatever this machine has: what would be reported where the node is closed. */
+/* The text for a node without access, whatever devices this machine has. */
 static void test_nothing_is_opened_to_all(void **state)
 {
     (void)state;
@@ -104,8 +104,8 @@ static void test_folder_that_is_not_there(void **state)
     }
     setenv("TMPDIR", "/nonexistent/folder", 1);
     assert_int_equal(tact_doctor_run(&report), 0);
-    assert_int_equal(find("disk")->status, TACT_DOCTOR_FAIL);
-    assert_non_null(strstr(find("disk")->found, "/nonexistent/folder: No such file"));
+    assert_int_equal(find_check("disk")->status, TACT_DOCTOR_FAIL);
+    assert_non_null(strstr(find_check("disk")->found, "/nonexistent/folder: No such file"));
     if (old) {
         setenv("TMPDIR", kept, 1);
     } else {
@@ -126,7 +126,7 @@ static void test_without_privileges(void **state)
         if (setgid(65534) || setuid(65534) || tact_doctor_run(&report)) {
             _exit(1);
         }
-        _exit(incomplete() ? 2 : find("scheduler")->status != TACT_DOCTOR_WARN ? 3 : 0);
+        _exit(count_incomplete() ? 2 : find_check("scheduler")->status != TACT_DOCTOR_WARN ? 3 : 0);
     }
     int status = 0;
     assert_int_equal(waitpid(child, &status, 0), child);

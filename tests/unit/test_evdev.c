@@ -1,4 +1,4 @@
-/* evdev input from a pad that umockdev plays: values, silence, loss and return. */
+/* evdev input from a pad simulated by umockdev: values, silence, unplugging and return. */
 #include <errno.h>
 #include <linux/input.h>
 #include <math.h>
@@ -120,7 +120,7 @@ static void scales_sticks_and_triggers(void **state)
     device.ops->close(device.self);
 }
 
-static void keeps_a_held_stick(void **state)
+static void a_still_stick_keeps_its_value(void **state)
 {
     const struct tact_device_setting s[] = {SETTING("path", mock_pad_node(pad)),
                                             SETTING("timeout", "0.001")};
@@ -134,7 +134,7 @@ static void keeps_a_held_stick(void **state)
     assert_true(first.stamp_ns >= before - 1000 && first.stamp_ns <= after);
     for (int i = 0; i < 50; i++) {
         nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
-        send_one(EV_ABS, ABS_RY, 20000); /* swallowed, as by the kernel */
+        send_one(EV_ABS, ABS_RY, 20000); /* unchanged, so the kernel drops it */
         struct tact_device_input in = read_now(&device);
         assert_int_equal(in.state, TACT_DEVICE_OK);
         assert_memory_equal(in.channel, first.channel, 19 * sizeof *in.channel);
@@ -165,7 +165,7 @@ static void chooses_channels(void **state)
     send_one(EV_ABS, ABS_RZ, 0);
     assert_true(value(&device, "abs_rz") == 1.0);
     assert_true(value(&device, "abs_x") < 1e-4);
-    send_one(EV_ABS, ABS_X, 16384); /* a quarter is left: (0.75 - 0.5) / 0.5 */
+    send_one(EV_ABS, ABS_X, 16384); /* the dead zone is 0.5: (0.75 - 0.5) / 0.5 */
     assert_true(fabs(value(&device, "abs_x") - 0.5) < 1e-4);
     send_one(EV_ABS, ABS_X, 0);
     device.ops->close(device.self);
@@ -178,18 +178,19 @@ static void catches_up_after_lost_events(void **state)
     (void)state;
     struct tact_device device = open_pad(&c, s, 1);
     static const int seen[2][3] = {{EV_ABS, ABS_X, 32767}, {EV_KEY, BTN_TL, 1}};
-    static const int unseen[3][3] = {
+    static const int lost_events[3][3] = {
         {EV_ABS, ABS_X, -32768}, {EV_ABS, ABS_RZ, 255}, {EV_KEY, BTN_TL, 0}};
     mock_pad_send(pad, seen, 2);
     assert_true(value(&device, "btn_tl") == 1.0);
-    mock_pad_overrun(pad, unseen, 3);
+    mock_pad_overrun(pad, lost_events, 3);
     assert_true(value(&device, "btn_tl") == 0.0);
     assert_true(value(&device, "abs_x") == -1.0);
     assert_true(value(&device, "abs_rz") == 1.0);
     send_one(EV_ABS, ABS_X, 0);
     assert_true(value(&device, "abs_x") == 0.0);
     send_one(EV_ABS, ABS_RZ, 0);
-    nanosleep(&(struct timespec){.tv_nsec = 500000000}, NULL); /* the watcher reports it */
+    nanosleep(&(struct timespec){.tv_nsec = 500000000},
+              NULL); /* time for the monitor thread to report the loss */
     device.ops->close(device.self);
     assert_non_null(strstr(c.messages, "lost events 1 times"));
 }
@@ -248,17 +249,17 @@ static void refuse(const struct tact_device_setting *settings, int count, int rc
 static void refuses_bad_settings(void **state)
 {
     (void)state;
-#define PAD_AND(...)                                                                               \
+#define PAD_SETTINGS(...)                                                                          \
     (const struct tact_device_setting[]){SETTING("match", "X-Box 360"), __VA_ARGS__}
-    refuse(PAD_AND(SETTING("deadzon", "0")), 2, -22, "deadzon", "unknown key");
-    refuse(PAD_AND(SETTING("deadzone", "1")), 2, -22, "deadzone", "0 .. 0.9");
-    refuse(PAD_AND(SETTING("deadzone", "nan")), 2, -22, "deadzone", "finite");
-    refuse(PAD_AND(SETTING("timeout", "0")), 2, -22, "timeout", "above 0");
-    refuse(PAD_AND(SETTING("relative", "absolute")), 2, -22, "relative", "displacement");
-    refuse(PAD_AND(SETTING("channels", "abs_x abs_w")), 2, -22, "channels", "abs_w");
-    refuse(PAD_AND(SETTING("channels", "btn_a btn_south")), 2, -22, "channels", "twice");
-    refuse(PAD_AND(SETTING("unsigned", "btn_south")), 2, -22, "unsigned", "btn_south");
-    refuse(PAD_AND(SETTING("inverted", "abs_w")), 2, -22, "inverted", "abs_w");
+    refuse(PAD_SETTINGS(SETTING("deadzon", "0")), 2, -22, "deadzon", "unknown key");
+    refuse(PAD_SETTINGS(SETTING("deadzone", "1")), 2, -22, "deadzone", "0 .. 0.9");
+    refuse(PAD_SETTINGS(SETTING("deadzone", "nan")), 2, -22, "deadzone", "finite");
+    refuse(PAD_SETTINGS(SETTING("timeout", "0")), 2, -22, "timeout", "above 0");
+    refuse(PAD_SETTINGS(SETTING("relative", "absolute")), 2, -22, "relative", "displacement");
+    refuse(PAD_SETTINGS(SETTING("channels", "abs_x abs_w")), 2, -22, "channels", "abs_w");
+    refuse(PAD_SETTINGS(SETTING("channels", "btn_a btn_south")), 2, -22, "channels", "twice");
+    refuse(PAD_SETTINGS(SETTING("unsigned", "btn_south")), 2, -22, "unsigned", "btn_south");
+    refuse(PAD_SETTINGS(SETTING("inverted", "abs_w")), 2, -22, "inverted", "abs_w");
     const struct tact_device_setting absent[] = {SETTING("match", "No Such Pad")};
     refuse(absent, 1, -ENODEV, "match", "among 1 that can be read");
     const struct tact_device_setting node[] = {SETTING("path", "/dev/input/event99")};
@@ -268,17 +269,18 @@ static void refuses_bad_settings(void **state)
     refuse(NULL, 0, -22, "device", "no device is selected");
 }
 
-/* At rest is what was silent for `timeout` since the kernel's stamp. The reader's clock is ours. */
-static void puck_falls_to_rest(void **state)
+/* An axis is at rest when no event has come for `timeout` since the kernel's stamp; the test passes
+ * the reader's time. */
+static void a_silent_puck_is_at_rest_after_the_timeout(void **state)
 {
     const struct tact_device_setting s[] = {SETTING("match", "SpaceNavigator"),
                                             SETTING("timeout", "100")};
     struct device_config c;
     struct tact_device_input in;
     (void)state;
-    for (int given = 0; given < 2; given++) {
-        const int64_t timeout = given ? 100000000000 : 40000000; /* [ns] */
-        struct tact_device device = open_pad(&c, s, 1 + given);
+    for (int longer = 0; longer < 2; longer++) {
+        const int64_t timeout = longer ? 100000000000 : 40000000; /* [ns] */
+        struct tact_device device = open_pad(&c, s, 1 + longer);
         assert_int_equal(device.info.input_count, 8);
         for (int i = 0; i < 5; i++) {
             send_one(EV_REL, REL_X, 175);
@@ -294,8 +296,8 @@ static void puck_falls_to_rest(void **state)
     }
 }
 
-/* Translation and rotation are reported in turn; each falls to rest by itself. */
-static void puck_axes_fall_apart(void **state)
+/* A puck reports translation and rotation in turn, so each of the two has a timeout of its own. */
+static void each_half_of_a_puck_has_its_own_timeout(void **state)
 {
     const struct tact_device_setting s[] = {SETTING("match", "SpaceNavigator"),
                                             SETTING("timeout", "100")};
@@ -320,7 +322,7 @@ static void puck_axes_fall_apart(void **state)
     device.ops->close(device.self);
 }
 
-static void puck_counts_if_set(void **state)
+static void a_puck_counts_where_increments_are_asked_for(void **state)
 {
     const struct tact_device_setting s[] = {SETTING("path", mock_pad_node(pad)),
                                             SETTING("relative", "increment")};
@@ -356,16 +358,16 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_every_channel),
         cmocka_unit_test(scales_sticks_and_triggers),
-        cmocka_unit_test(keeps_a_held_stick),
+        cmocka_unit_test(a_still_stick_keeps_its_value),
         cmocka_unit_test(chooses_channels),
         cmocka_unit_test(catches_up_after_lost_events),
         cmocka_unit_test(is_lost_and_comes_back),
         cmocka_unit_test(refuses_bad_settings),
     };
     const struct CMUnitTest puck_tests[] = {
-        cmocka_unit_test(puck_falls_to_rest),
-        cmocka_unit_test(puck_axes_fall_apart),
-        cmocka_unit_test(puck_counts_if_set),
+        cmocka_unit_test(a_silent_puck_is_at_rest_after_the_timeout),
+        cmocka_unit_test(each_half_of_a_puck_has_its_own_timeout),
+        cmocka_unit_test(a_puck_counts_where_increments_are_asked_for),
     };
     plug_in("Xbox 360 wired USB controller");
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
-/* The devices that people have, and those of tests/data: each is opened by its name, described,
- * every axis and button is moved, and all of them are mapped to a joint.
+/* Real devices by their recorded capabilities, and those of tests/data: each is opened by its name,
+ * described, every axis and button is moved, and all of them are mapped to a joint.
  *
  * Names are those of the kernel's input-event-codes.h, written down here. The files have no ranges:
  * those that are not a common pad's are of the kernel's drivers. */
@@ -87,8 +87,7 @@ static const struct {
 /* An axis or button of the device at hand. */
 struct part {
     int type, code;
-    int low, high,
-        flat; /* of an axis: what makes its two ends; of one-sided ones rest comes first */
+    int low, high, flat; /* of an axis: its ends and dead zone; a one-sided axis rests at `low` */
     bool one_sided;
 };
 
@@ -106,7 +105,7 @@ static void add_axis(const char *device, int code)
     } else if (code >= ABS_HAT0X && code <= ABS_HAT3Y) {
         p = (struct part){EV_ABS, code, -1, 1, 0, false};
     } else if (code != ABS_Z && code != ABS_RZ && code != ABS_THROTTLE) {
-        p.one_sided = false; /* what it is cannot be known */
+        p.one_sided = false; /* its kind is unknown without the driver's range */
     }
     for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
         if (strncmp(device, ranges[i].device, strlen(ranges[i].device)) == 0 &&
@@ -118,14 +117,14 @@ static void add_axis(const char *device, int code)
     part[parts++] = p;
 }
 
-static int rest_of(const struct part *p)
+static int rest_value(const struct part *p)
 {
     return p->type == EV_KEY || p->low == -p->high - 1 ? 0
            : p->one_sided                              ? p->low
                                                        : (p->low + p->high) / 2;
 }
 
-/* What the channel must be for a raw value. */
+/* The channel's value for a raw value. */
 static double expected(const struct part *p, int raw)
 {
     double middle = p->low == -p->high - 1 ? 0.0 : 0.5 * ((double)p->low + p->high);
@@ -139,7 +138,7 @@ static double expected(const struct part *p, int raw)
     return off > 0.0 ? sign * off / (fabs(end - rest) - p->flat) : 0.0;
 }
 
-static bool is_channel(int type, int code)
+static bool is_channel_code(int type, int code)
 {
     return type == EV_ABS ? code < ABS_MT_SLOT : code >= BTN_MISC;
 }
@@ -158,17 +157,17 @@ static void plug_in(const json_t *entry)
     parts = 0;
     json_array_foreach(json_object_get(entry, "abs"), i, code)
     {
-        if (is_channel(EV_ABS, (int)json_integer_value(code))) {
+        if (is_channel_code(EV_ABS, (int)json_integer_value(code))) {
             add_axis(device, (int)json_integer_value(code));
             struct part *p = &part[parts - 1];
             mock_pad_axis(pad, p->code, p->low < p->high ? p->low : p->high,
-                          p->low < p->high ? p->high : p->low, p->flat, rest_of(p));
+                          p->low < p->high ? p->high : p->low, p->flat, rest_value(p));
             axes_seen++;
         }
     }
     json_array_foreach(json_object_get(entry, "keys"), i, code)
     {
-        if (is_channel(EV_KEY, (int)json_integer_value(code))) {
+        if (is_channel_code(EV_KEY, (int)json_integer_value(code))) {
             part[parts++] = (struct part){EV_KEY, (int)json_integer_value(code), 0, 1, 0, true};
             buttons_seen++;
         }
@@ -207,8 +206,8 @@ static const char *name_of(int code)
     return made;
 }
 
-static void describes(const struct tact_device *device, const struct device_config *c,
-                      const char *name)
+static void check_description(const struct tact_device *device, const struct device_config *c,
+                              const char *name)
 {
     char text[300];
     snprintf(text, sizeof text, "'%s' at %s: ", name, mock_pad_node(pad));
@@ -226,15 +225,15 @@ static void describes(const struct tact_device *device, const struct device_conf
     }
 }
 
-/* Moves one part after the other, and nothing else changes with it. */
-static void moves(struct tact_device *device)
+/* Moves one axis or button after the other, and checks that no other channel changes. */
+static void check_motion(struct tact_device *device)
 {
     struct tact_device_input in = read_now(device);
     for (int i = 0; i < parts; i++) {
         const struct part *p = &part[i];
-        const int raw[] = {p->low, p->low + (p->high - p->low) / 3, p->high, rest_of(p)};
+        const int raw[] = {p->low, p->low + (p->high - p->low) / 3, p->high, rest_value(p)};
         double before[TACT_DEVICE_CHANNELS];
-        near(in.channel[i], expected(p, rest_of(p)), p, rest_of(p));
+        near(in.channel[i], expected(p, rest_value(p)), p, rest_value(p));
         memcpy(before, in.channel, sizeof before);
         for (int k = p->type == EV_KEY ? 2 : 0; k < 4; k++) {
             mock_pad_send(pad, (const int[1][3]){{p->type, p->code, raw[k]}}, 1);
@@ -248,8 +247,8 @@ static void moves(struct tact_device *device)
     }
 }
 
-/* Opens a session in which all of the device's channels pull at a joint. */
-static void maps(const char *name)
+/* Opens a session in which all channels of the device are mapped to one joint. */
+static void check_mapping(const char *name)
 {
     char scene_text[8192];
     int used = snprintf(scene_text, sizeof scene_text,
@@ -308,10 +307,10 @@ static void opens_describes_and_maps(void **state)
             fail_msg("%s: %s: %s", name, c.err.key, c.err.text);
         }
         print_message("%s", strchr(c.messages, '\''));
-        describes(&device, &c, name);
-        moves(&device);
+        check_description(&device, &c, name);
+        check_motion(&device);
         device.ops->close(device.self);
-        maps(name);
+        check_mapping(name);
         mock_pad_free(pad);
     }
     print_message("%zu devices: %d axes, %d buttons\n", json_array_size(devices), axes_seen,
@@ -333,7 +332,8 @@ static const json_t *device_named(const char *name)
     return NULL;
 }
 
-/* What is no channel by itself can be asked for: keys, and axes of the first finger. */
+/* What is no channel by default can be asked for: keys, and the axes of the first finger on a
+ * touchpad. */
 static void opens_what_is_asked_for(void **state)
 {
     static const struct {

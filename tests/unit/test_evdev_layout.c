@@ -1,4 +1,4 @@
-/* Channels, kinds and scaling of devices that users have, from their capabilities alone. */
+/* Channels, kinds and scaling of real devices, from their recorded capabilities. */
 #include <errno.h>
 #include <libevdev/libevdev.h>
 #include <math.h>
@@ -84,7 +84,7 @@ static void six_axis_puck(void **state)
     libevdev_free(dev);
 }
 
-static void mouse_counts(void **state)
+static void a_mouse_has_increments(void **state)
 {
     struct libevdev *dev = new_device("mouse");
     (void)state;
@@ -103,7 +103,8 @@ static void mouse_counts(void **state)
     libevdev_free(dev);
 }
 
-/* Pedals rest at 255; the brake on ABS_Y is taken for a stick until the scene says otherwise. */
+/* Pedals rest at 255; a brake on ABS_Y is taken for a stick unless the scene sets it as
+ * one-sided. */
 static void wheel_with_pedals(void **state)
 {
     struct libevdev *dev = new_device("Logitech G923");
@@ -130,7 +131,7 @@ static void wheel_with_pedals(void **state)
 }
 
 /* A right stick on ABS_Z and ABS_RZ rests in the middle. */
-static void old_pad(void **state)
+static void sticks_of_an_old_pad(void **state)
 {
     struct libevdev *dev = new_device("old pad");
     (void)state;
@@ -144,7 +145,8 @@ static void old_pad(void **state)
     near(scaled("abs_rz", 127), -0.5 / 127.5, 1e-15);
     near(scaled("abs_gas", 63), 0.0, 0.0);
     near(scaled("abs_gas", 543), 0.5, 1e-15);
-    near(scaled("abs_brake", 100), 0.0, 0.0); /* a flat wider than the axis is none */
+    near(scaled("abs_brake", 100), 0.0,
+         0.0); /* a dead zone (flat) wider than the axis is ignored */
     near(scaled("abs_brake", 200), 0.5, 0.0);
     const struct tact_device_setting s[] = {SETTING("deadzone", "0.2")};
     choose(dev, s, 1);
@@ -155,7 +157,7 @@ static void old_pad(void **state)
 }
 
 /* Whatever is sent, channels stay finite, within their span, and rise with the raw value. */
-static void stays_in_its_span(void **state)
+static void channels_stay_in_their_span(void **state)
 {
     struct libevdev *dev = new_device("any");
     (void)state;
@@ -176,7 +178,7 @@ static void stays_in_its_span(void **state)
     libevdev_free(dev);
 }
 
-static void drops_what_is_too_much(void **state)
+static void channels_beyond_the_limit_are_dropped(void **state)
 {
     struct libevdev *dev = new_device("button box");
     (void)state;
@@ -209,9 +211,12 @@ static void drops_what_is_too_much(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(six_axis_puck),     cmocka_unit_test(mouse_counts),
-        cmocka_unit_test(wheel_with_pedals), cmocka_unit_test(old_pad),
-        cmocka_unit_test(stays_in_its_span), cmocka_unit_test(drops_what_is_too_much),
+        cmocka_unit_test(six_axis_puck),
+        cmocka_unit_test(a_mouse_has_increments),
+        cmocka_unit_test(wheel_with_pedals),
+        cmocka_unit_test(sticks_of_an_old_pad),
+        cmocka_unit_test(channels_stay_in_their_span),
+        cmocka_unit_test(channels_beyond_the_limit_are_dropped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* What is wanted of a device with force feedback, as the kernel's effects. */
+/* Requested forces as the effects of the kernel's force-feedback interface. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +15,8 @@ static bool silent[TACT_FORCE_SLOTS];
 
 #define BIT(channel) (1U << TACT_FORCE_##channel)
 
-/* Chooses for a device with these effects, ended by 0; returns the channel it cannot render. */
+/* Chooses effects for the wanted channels on a device that has `types` (ended by 0). Returns the
+ * first channel that it cannot render. */
 static int choose(const int *types, uint32_t wanted)
 {
     unsigned char bits[FF_CNT / 8] = {0};
@@ -32,12 +33,12 @@ static void render(const double *level)
     tact_force_render(&plan, level, effect, silent);
 }
 
-static void a_push_has_a_direction(void **unused)
+static void a_push_is_a_constant_force_with_direction(void **unused)
 {
     static const int types[] = {FF_CONSTANT, FF_SPRING, FF_RUMBLE, 0};
     static const struct {
         double x, y;
-        int direction; /* of the kernel's: from down over left */
+        int direction; /* in the kernel's convention: 0 is down, 0x4000 left */
     } cases[] = {{0, 1, 0x0000}, {-1, 0, 0x4000}, {0, -1, 0x8000}, {1, 0, 0xc000}, {-1, 1, 0x2000}};
     (void)unused;
     assert_int_equal(choose(types, BIT(X) | BIT(Y)), -1);
@@ -55,8 +56,8 @@ static void a_push_has_a_direction(void **unused)
     assert_true(silent[TACT_FORCE_PUSH]);
 }
 
-/* One axis: the direction stays, the sign is the level's. */
-static void a_wheel_has_a_sign(void **unused)
+/* A device with one axis: the direction is constant and the level has the sign. */
+static void a_wheel_has_one_axis_and_a_signed_level(void **unused)
 {
     static const int types[] = {FF_CONSTANT, 0};
     (void)unused;
@@ -69,7 +70,7 @@ static void a_wheel_has_a_sign(void **unused)
     }
 }
 
-static void what_is_not_a_number_is_nothing(void **unused)
+static void levels_that_are_not_finite_are_zero(void **unused)
 {
     static const int types[] = {FF_CONSTANT, FF_DAMPER, FF_RUMBLE, 0};
     static const double bad[] = {NAN, INFINITY, -INFINITY};
@@ -85,19 +86,19 @@ static void what_is_not_a_number_is_nothing(void **unused)
             assert_true(silent[k]);
         }
     }
-    double much[TACT_FORCE_CHANNELS] = {
+    double too_large[TACT_FORCE_CHANNELS] = {
         [TACT_FORCE_X] = 7, [TACT_FORCE_DAMPER] = 7, [TACT_FORCE_STRONG] = -7};
-    render(much);
+    render(too_large);
     assert_int_equal(effect[TACT_FORCE_PUSH].u.constant.level, -0x7fff);
     assert_int_equal(effect[TACT_FORCE_DAMPS].u.condition[0].left_coeff, 0x7fff);
     assert_int_equal(effect[TACT_FORCE_RUMBLE].u.rumble.strong_magnitude, 0xffff);
-    much[TACT_FORCE_DAMPER] = -1;
-    render(much);
+    too_large[TACT_FORCE_DAMPER] = -1;
+    render(too_large);
     assert_true(silent[TACT_FORCE_DAMPS]);
 }
 
-/* The best that there is, and no two effects for one slot. */
-static void stand_ins(void **unused)
+/* The best effect that the device has, and never two effects in one slot. */
+static void missing_effects_are_replaced(void **unused)
 {
     static const struct {
         int types[8];
@@ -128,7 +129,7 @@ static void stand_ins(void **unused)
 }
 
 /* A spring to a far centre pushes with its saturation. */
-static void a_spring_pushes(void **unused)
+static void a_spring_to_a_far_centre_pushes(void **unused)
 {
     static const int types[] = {FF_SPRING, 0};
     (void)unused;
@@ -149,11 +150,11 @@ static void a_spring_pushes(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_push_has_a_direction),
-        cmocka_unit_test(a_wheel_has_a_sign),
-        cmocka_unit_test(what_is_not_a_number_is_nothing),
-        cmocka_unit_test(stand_ins),
-        cmocka_unit_test(a_spring_pushes),
+        cmocka_unit_test(a_push_is_a_constant_force_with_direction),
+        cmocka_unit_test(a_wheel_has_one_axis_and_a_signed_level),
+        cmocka_unit_test(levels_that_are_not_finite_are_zero),
+        cmocka_unit_test(missing_effects_are_replaced),
+        cmocka_unit_test(a_spring_to_a_far_centre_pushes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* The fuzz target of the local solvers (tests/fuzz), driven by seeded bytes. */
+/* The fuzz target of the local solvers (tests/fuzz) with random bytes from a seed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,10 +9,10 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void seeded_bytes(void **state)
+static void random_bytes_make_solvable_problems(void **state)
 {
     (void)state;
-    const char *count = getenv("TACT_FUZZ"); /* more of them */
+    const char *count = getenv("TACT_FUZZ"); /* sets their number */
     long problems = count ? atol(count) : campaign_size(20000, 20000);
     uint64_t bits = 1 ^ campaign_seed();
     for (long n = 0; n < problems; n++) {
@@ -26,7 +26,7 @@ static void seeded_bytes(void **state)
     print_message("%ld problems\n", problems);
 }
 
-static void few_bytes(void **state)
+static void short_inputs_are_accepted(void **state)
 {
     (void)state;
     const uint8_t full[64] = {0};
@@ -38,8 +38,8 @@ static void few_bytes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(few_bytes),
-        cmocka_unit_test(seeded_bytes),
+        cmocka_unit_test(short_inputs_are_accepted),
+        cmocka_unit_test(random_bytes_make_solvable_problems),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

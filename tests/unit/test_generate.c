@@ -1,4 +1,4 @@
-/* Solids made by rule: closed, of the size asked for, the same each time. */
+/* Generated solids: closed, of the requested size, and the same at each call. */
 #include <errno.h>
 #include <math.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
-/* The guard, without a board or a wheel: how long it bears silence, which program it is, and that
- * it is distinguished from the process that has its number later. */
+/* The guard, without a board or a wheel: its timeout, which program is started, and that a process
+ * which later has its process id is not taken for it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -29,12 +29,17 @@
 #include "rt/thread_internal.h"
 #include "support/device_config.h"
 
-enum { TIMEOUT_MS = 40, AT_MOST = 5 /* timeouts, on a machine that is busy */, TRIES = 6 };
+enum {
+    TIMEOUT_MS = 40,
+    MAX_TIMEOUTS = 5 /* upper bound of the measured timeout, on a busy machine */,
+    TRIES = 6
+};
 
 static const int64_t ms = 1000000;
 static const struct tact_force_plan no_plan;
 
-/* A board that counts the calls that release it. comedi's library is not asked. */
+/* A simulated board in place of comedi's library: counts the instruction lists that set the outputs
+ * to their safe value. */
 static struct {
     atomic_int lists, safe;
 } board;
@@ -79,17 +84,17 @@ int comedi_do_insnlist(comedi_t *dev, comedi_insnlist *list)
     return (int)list->n_insns;
 }
 
-static void nap(void)
+static void sleep_1_ms(void)
 {
     tact_clock_sleep_until(tact_clock_now() + ms);
 }
 
-static const struct tact_guard_force_options quick = {
+static const struct tact_guard_force_options short_timeout = {
     .path = "", .plan = &no_plan, .timeout_ns = TIMEOUT_MS * ms, .period_ns = 4 * ms};
 
-/* Time from the last heartbeat to where the guard holds the outputs back, the least of some tries:
- * a test that is held up itself proves nothing. Never before its time. */
-static int64_t silence_borne(struct tact_guard *guard, void (*beat)(struct tact_guard *, int64_t))
+/* Time from the last heartbeat until the guard inhibits the outputs [ns]: the least of several
+ * tries, as this process may be delayed. Checks that it is never less than the timeout. */
+static int64_t measure_timeout(struct tact_guard *guard, void (*beat)(struct tact_guard *, int64_t))
 {
     int64_t least = INT64_MAX;
     for (int i = 0; i < TRIES && least > 2 * TIMEOUT_MS * ms; i++) {
@@ -102,14 +107,14 @@ static int64_t silence_borne(struct tact_guard *guard, void (*beat)(struct tact_
             }
             sent = tact_clock_now();
             beat(guard, sent);
-            nap();
+            sleep_1_ms();
         }
         uint32_t trips = tact_guard_trips(guard);
         if (tact_guard_state(guard, sent) != TACT_GUARD_PASSING) {
             continue;
         }
         while (tact_guard_trips(guard) == trips && tact_clock_now() < sent + 4000 * ms) {
-            nap();
+            sleep_1_ms();
         }
         int64_t borne = tact_clock_now() - sent;
         assert_true(borne >= TIMEOUT_MS * ms);
@@ -129,16 +134,16 @@ static void forces_stop_after_the_timeout(void **state)
 {
     (void)state;
     for (int thread = 0; thread < 2; thread++) {
-        struct tact_guard_force_options options = quick;
+        struct tact_guard_force_options options = short_timeout;
         struct tact_guard *guard = NULL;
         struct tact_error err = {0};
         options.thread = thread;
         if (tact_guard_start_force(&options, &guard, &err)) {
             fail_msg("%s", err.text);
         }
-        int64_t borne = silence_borne(guard, beat_force);
+        int64_t borne = measure_timeout(guard, beat_force);
         assert_int_equal(tact_guard_stop(guard), 0);
-        assert_true(borne < AT_MOST * TIMEOUT_MS * ms);
+        assert_true(borne < MAX_TIMEOUTS * TIMEOUT_MS * ms);
     }
 }
 
@@ -155,7 +160,7 @@ static void beat_board(struct tact_guard *guard, int64_t now)
     tact_guard_send(guard, words, now);
 }
 
-static void a_board_lets_go_after_the_timeout(void **state)
+static void a_board_is_zeroed_after_the_timeout(void **state)
 {
     (void)state;
     struct tact_guard_page page = {
@@ -169,19 +174,19 @@ static void a_board_lets_go_after_the_timeout(void **state)
     const struct tact_thread_options options = {.name = "guard"};
     assert_int_equal(tact_thread_start(&thread, &options, serve, &page), 0);
     while (!atomic_load(&page.head.ready)) {
-        nap();
+        sleep_1_ms();
     }
     assert_int_equal(atomic_load(&page.head.error), 0);
-    int64_t borne = silence_borne(&guard, beat_board);
+    int64_t borne = measure_timeout(&guard, beat_board);
     assert_int_equal(atomic_load(&board.safe), 1);
     atomic_store(&page.head.quit, 1);
     pthread_join(thread, NULL);
-    assert_true(borne < AT_MOST * TIMEOUT_MS * ms);
+    assert_true(borne < MAX_TIMEOUTS * TIMEOUT_MS * ms);
     assert_true(atomic_load(&board.lists) > 20);
 }
 
-/* Without a setting: four periods, and 3 ms at least. */
-static void the_timeout_is_four_periods(void **state)
+/* The default: four periods, but at least 3 ms. */
+static void the_default_timeout_is_four_periods(void **state)
 {
     (void)state;
     const struct tact_device_setting forces = SETTING("forces", "force_x");
@@ -204,18 +209,18 @@ static void the_timeout_is_four_periods(void **state)
     libevdev_free(source.dev);
 }
 
-/* A host program that waits for any child, or for none, does not lose the guard, nor end another
- * process in its place. */
-static void a_guard_that_was_waited_for_is_known(void **state)
+/* A host program that calls waitpid(-1) may reap the guard: that is detected, and no other process
+ * is ended in its place. */
+static void a_reaped_guard_is_not_confused_with_another_process(void **state)
 {
     (void)state;
     struct tact_guard *guard = NULL;
-    assert_int_equal(tact_guard_start_force(&quick, &guard, NULL), 0);
+    assert_int_equal(tact_guard_start_force(&short_timeout, &guard, NULL), 0);
     assert_int_equal(kill(tact_guard_pid(guard), SIGKILL), 0);
     assert_int_equal(waitpid(-1, NULL, 0), tact_guard_pid(guard));
     tact_guard_poll(guard);
     assert_int_equal(tact_guard_state(guard, tact_clock_now()), TACT_GUARD_ENDED);
-    /* The process that has the number now is left alone. */
+    /* A process that has the guard's process id now is not signalled. */
     pid_t other = fork();
     if (other == 0) {
         pause();
@@ -229,17 +234,18 @@ static void a_guard_that_was_waited_for_is_known(void **state)
     waitpid(other, NULL, 0);
 }
 
-/* The guard of a controller that has ended ends too, whatever its parent is then. */
-static void a_guard_outlives_nobody(void **state)
+/* When its controller ends, a guard ends too, although another process becomes its parent. */
+static void a_guard_ends_with_its_controller(void **state)
 {
     (void)state;
     int ends[2];
     char byte;
-    assert_int_equal(pipe2(ends, 0), 0); /* the guard does not get it: it closes what it was left */
+    assert_int_equal(pipe2(ends, 0),
+                     0); /* not inherited by the guard, which closes inherited descriptors */
     pid_t controller = fork();
     if (controller == 0) {
         struct tact_guard *guard = NULL;
-        int rc = tact_guard_start_force(&quick, &guard, NULL);
+        int rc = tact_guard_start_force(&short_timeout, &guard, NULL);
         int pid = rc ? 0 : tact_guard_pid(guard);
         _exit(write(ends[1], &pid, sizeof pid) == sizeof pid ? 0 : 1);
     }
@@ -247,7 +253,7 @@ static void a_guard_outlives_nobody(void **state)
     assert_int_equal(read(ends[0], &pid, sizeof pid), sizeof pid);
     assert_true(pid > 0);
     close(ends[1]);
-    int process = pidfd_open(pid, 0); /* -1: it has ended already */
+    int process = pidfd_open(pid, 0); /* -1: the guard has ended already */
     struct pollfd fd = {.fd = process, .events = POLLIN};
     assert_int_equal(waitpid(controller, NULL, 0), controller);
     assert_true(process < 0 || poll(&fd, 1, 5000) == 1);
@@ -258,8 +264,8 @@ static void a_guard_outlives_nobody(void **state)
     }
 }
 
-/* What `program_is` of a copy of this program says. */
-static void ask_copy(const char *copy, const char *given, char *answer, size_t size)
+/* The path of the guard that a copy of this program would start. */
+static void run_copy(const char *copy, const char *given, char *answer, size_t size)
 {
     int ends[2];
     assert_int_equal(pipe(ends), 0);
@@ -295,9 +301,8 @@ static void make_program(const char *path)
     assert_int_equal(chmod(path, 0755), 0);
 }
 
-/* A program that is not of the build tree runs the guard that was installed, or the one that the
- * user names; never one that lies beside it. Here the guard was not installed, so all that can be
- * seen is where it is looked for. */
+/* A program outside the build tree starts the installed guard, or the one that $TACT_GUARD names;
+ * never one in its own folder. No guard is installed here, so only the path is compared. */
 static void only_the_installed_guard_is_run(void **state)
 {
     (void)state;
@@ -308,25 +313,25 @@ static void only_the_installed_guard_is_run(void **state)
     snprintf(command, sizeof command, "cp /proc/%d/exe %s", (int)getpid(), copy);
     assert_int_equal(system(command), 0);
     make_program(fake);
-    ask_copy("/proc/self/exe", NULL, text, sizeof text);
+    run_copy("/proc/self/exe", NULL, text, sizeof text);
     assert_non_null(strstr(text, TACT_BINARY_DIR)); /* of the build tree */
-    ask_copy(copy, NULL, text, sizeof text);
+    run_copy(copy, NULL, text, sizeof text);
     print_message("a copy elsewhere: %s\n", text);
     assert_null(strstr(text, folder));
     assert_null(strstr(text, TACT_BINARY_DIR));
     assert_non_null(strstr(text, "/libexec/tact/tact-guard"));
-    ask_copy(copy, fake, text, sizeof text);
+    run_copy(copy, fake, text, sizeof text);
     assert_non_null(strstr(text, fake));
-    /* With the rights of a group that the user does not have, the environment has no say. */
+    /* A set-group-id program ignores $TACT_GUARD. */
     struct stat st;
     int more = geteuid() == 0 && !chown(copy, 0, 65534) && !chmod(copy, 02755) &&
                !stat(copy, &st) && (st.st_mode & S_ISGID);
     if (more) {
-        ask_copy(copy, fake, text, sizeof text);
-        print_message("with more rights: %s\n", text);
+        run_copy(copy, fake, text, sizeof text);
+        print_message("set-group-id copy: %s\n", text);
         assert_true(strstr(text, "plain") || !strstr(text, folder));
     } else {
-        print_message("not tried with more rights than the user's: not root\n");
+        print_message("set-group-id copy not tried: not root\n");
     }
     snprintf(command, sizeof command, "rm -r %s", folder);
     assert_int_equal(system(command), 0);
@@ -342,10 +347,10 @@ int main(int argc, char **argv)
     }
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(forces_stop_after_the_timeout),
-        cmocka_unit_test(a_board_lets_go_after_the_timeout),
-        cmocka_unit_test(the_timeout_is_four_periods),
-        cmocka_unit_test(a_guard_that_was_waited_for_is_known),
-        cmocka_unit_test(a_guard_outlives_nobody),
+        cmocka_unit_test(a_board_is_zeroed_after_the_timeout),
+        cmocka_unit_test(the_default_timeout_is_four_periods),
+        cmocka_unit_test(a_reaped_guard_is_not_confused_with_another_process),
+        cmocka_unit_test(a_guard_ends_with_its_controller),
         cmocka_unit_test(only_the_installed_guard_is_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

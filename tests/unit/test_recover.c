@@ -163,7 +163,7 @@ static void without_rings_the_file_is_finished(void **state)
     struct tact_recover_report report;
     struct tact_log *log;
 
-    record_and_kill(path, &options, 1, MORE_THAN_RINGS, 0);
+    record_and_kill(path, &options, 1, MORE_TICKS_THAN_RINGS, 0);
     unlink(ring_path());
     assert_int_equal(tact_log_recover(path, folder, &report, NULL), 0);
     assert_false(report.rings || report.was_complete);
@@ -208,7 +208,7 @@ static void a_log_in_use_is_left_alone(void **state)
 
     /* The reader says what to do, and a new recording what it destroys. */
     options.ring_folder = NULL;
-    record_and_kill(path, &options, 1, MORE_THAN_RINGS, 0);
+    record_and_kill(path, &options, 1, MORE_TICKS_THAN_RINGS, 0);
     assert_int_equal(tact_log_open(path, &log, NULL), 0);
     assert_non_null(strstr(tact_log_state(log)->why, "run `tact recover "));
     assert_int_equal(tact_log_recover(path, NULL, NULL, NULL), -EBUSY);
