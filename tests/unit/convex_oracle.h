@@ -1,8 +1,5 @@
-/**
- * The overlap of two convex meshes, found in a way that shares no code with the library: one
- * polyhedron clipped by the planes of the other in long double, integrals by the divergence
- * theorem.
- */
+/** The overlap of two convex meshes, computed without any code of the library: one polyhedron
+ * clipped by the face planes of the other in long double, integrals by the divergence theorem. */
 #ifndef TACT_TESTS_CONVEX_ORACLE_H
 #define TACT_TESTS_CONVEX_ORACLE_H
 
@@ -35,14 +32,14 @@ static real height(const real n[4], const real *p)
     return n[0] * p[0] + n[1] * p[1] + n[2] * p[2] - n[3];
 }
 
-/** Adds the face that a cut leaves: the points of its rim, ordered by angle about their middle. */
-static void add_cap(struct polyhedron *h, const real plane[4], real rim[][3], int rims,
+/** Adds the face that a cut makes: the points of its rim, ordered by angle about their mean. */
+static void add_cap(struct polyhedron *h, const real plane[4], real rim[][3], int rim_count,
                     real tolerance)
 {
     real middle[3] = {0}, u[3], w[3];
-    for (int i = 0; i < rims; i++) {
+    for (int i = 0; i < rim_count; i++) {
         for (int k = 0; k < 3; k++) {
-            middle[k] += rim[i][k] / rims;
+            middle[k] += rim[i][k] / rim_count;
         }
     }
     int least = 0;
@@ -57,7 +54,7 @@ static void add_cap(struct polyhedron *h, const real plane[4], real rim[][3], in
     w[1] = plane[2] * u[0] - plane[0] * u[2];
     w[2] = plane[0] * u[1] - plane[1] * u[0];
     real angle[2 * FACES];
-    for (int i = 0; i < rims; i++) {
+    for (int i = 0; i < rim_count; i++) {
         real x = 0, y = 0;
         for (int k = 0; k < 3; k++) {
             x += (rim[i][k] - middle[k]) * u[k];
@@ -68,9 +65,9 @@ static void add_cap(struct polyhedron *h, const real plane[4], real rim[][3], in
     struct face *cap = &h->face[h->n++];
     cap->n = 0;
     cap->of_a = 0;
-    for (int i = 0; i < rims && cap->n < CORNERS; i++) {
+    for (int i = 0; i < rim_count && cap->n < CORNERS; i++) {
         int best = -1;
-        for (int j = 0; j < rims; j++) {
+        for (int j = 0; j < rim_count; j++) {
             if (angle[j] < 10 && (best < 0 || angle[j] < angle[best])) {
                 best = j;
             }
@@ -86,11 +83,11 @@ static void add_cap(struct polyhedron *h, const real plane[4], real rim[][3], in
     }
 }
 
-/** Cuts off what is above the plane. */
+/** Removes the part of the polyhedron above the plane. */
 static void cut(struct polyhedron *h, const real plane[4], real tolerance)
 {
     static real rim[2 * FACES][3];
-    int rims = 0, kept = 0, any_above = 0, coplanar = 0;
+    int rim_count = 0, kept = 0, any_above = 0, coplanar = 0;
     for (int f = 0; f < h->n; f++) {
         struct face *in = &h->face[f], out = {.n = 0, .of_a = in->of_a};
         int on = 0;
@@ -105,13 +102,13 @@ static void cut(struct polyhedron *h, const real plane[4], real tolerance)
                 memcpy(out.p[out.n++], p, sizeof out.p[0]);
             }
             if (hp == 0) {
-                memcpy(rim[rims++], p, sizeof rim[0]);
+                memcpy(rim[rim_count++], p, sizeof rim[0]);
             }
             if ((hp < 0 && hq > 0) || (hp > 0 && hq < 0)) {
                 for (int k = 0; k < 3; k++) {
                     out.p[out.n][k] = p[k] + hp / (hp - hq) * (q[k] - p[k]);
                 }
-                memcpy(rim[rims++], out.p[out.n], sizeof rim[0]);
+                memcpy(rim[rim_count++], out.p[out.n], sizeof rim[0]);
                 out.n++;
             }
         }
@@ -121,8 +118,8 @@ static void cut(struct polyhedron *h, const real plane[4], real tolerance)
         }
     }
     h->n = kept;
-    if (any_above && !coplanar && rims >= 3) {
-        add_cap(h, plane, rim, rims, tolerance);
+    if (any_above && !coplanar && rim_count >= 3) {
+        add_cap(h, plane, rim, rim_count, tolerance);
     }
 }
 

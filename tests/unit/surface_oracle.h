@@ -25,7 +25,7 @@ struct oracle_answer {
     real volume, centroid[3], second[6];
     real gradient[3], torque[3]; /* torque about the centroid */
     real surface;                /* of the overlap, A's part and B's */
-    int ties;                    /* triangles of A that lie in a face of B */
+    int coplanar;                /* triangles of A that lie in a face of B */
 };
 
 /** A mesh in the world. */
@@ -37,7 +37,7 @@ struct oracle_body {
 struct oracle_sums {
     real o[3], v, f[3], s[6], g[3], q[3], area;
     real corners[3]; /* their sum */
-    int count, ties;
+    int count, coplanar;
 };
 
 static inline real oracle_height(const real n[4], const real *p)
@@ -53,7 +53,7 @@ static inline void oracle_cross(const real *a, const real *b, real *r)
     }
 }
 
-/** r = q v q*, the quaternion as it is, so that a norm of 1 within rounding shears nothing else. */
+/** r = q v q*, with the quaternion not normalised: a norm off by rounding only scales the body. */
 static inline void oracle_to_world(const struct tact_pose *pose, const double *v, real *r)
 {
     const double *q = pose->quat_wxyz;
@@ -99,7 +99,7 @@ static inline void oracle_release(struct oracle_body *body)
     free(body->plane);
 }
 
-/** Keeps what is not above the plane; returns the number of corners. */
+/** Clips a polygon to the part not above the plane; returns its number of corners. */
 static inline int oracle_clip(real (*p)[3], int n, const real plane[4])
 {
     real out[ORACLE_CORNERS][3];
@@ -177,7 +177,7 @@ static inline void oracle_surface(const struct oracle_body *of, const struct ora
                 n = oracle_clip(p, n, in->plane[u]);
             }
         }
-        s->ties += n >= 3 && tied && of_a;
+        s->coplanar += n >= 3 && tied && of_a;
         for (int j = 0; n >= 3 && j < 3 * n; j++) {
             s->corners[j % 3] += p[j / 3][j % 3];
             s->count += j % 3 == 0;
@@ -194,7 +194,7 @@ static inline void oracle_finish(const struct oracle_sums *s, struct oracle_answ
     real c[3], shift[3];
     out->volume = s->v;
     out->surface = s->area;
-    out->ties = s->ties;
+    out->coplanar = s->coplanar;
     for (int k = 0; k < 3; k++) {
         c[k] = s->v > 0 ? s->f[k] / s->v : 0;
         out->centroid[k] = s->o[k] + c[k];

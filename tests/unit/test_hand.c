@@ -84,8 +84,8 @@ static void jacobian_is_a_derivative(void **state)
 
 /* Three links swinging freely keep their energy to first order in the step: halving it halves the
  * error. This holds only where inertia, Coriolis and gravity terms agree with one another. */
-/* At constant rates a point of a link gathers Jdot v: its twist's difference, the point moving
- * along. */
+/* At constant joint rates the twist of a point fixed to a link changes at the rate Jdot v:
+ * compared with a difference of twists. */
 static void rate_is_the_twists_derivative(void **state)
 {
     (void)state;
@@ -123,7 +123,7 @@ static void rate_is_the_twists_derivative(void **state)
     tact_hand_destroy(hand);
 }
 
-static void free_swing_keeps_energy(void **state)
+static void a_free_swing_conserves_energy(void **state)
 {
     (void)state;
     double error[2];
@@ -153,7 +153,7 @@ static void free_swing_keeps_energy(void **state)
 }
 
 /* Small swings of a physical pendulum: period 2 pi sqrt(I / (m g l)). */
-static void pendulum_has_its_period(void **state)
+static void a_pendulum_has_its_exact_period(void **state)
 {
     (void)state;
     struct tact_link_def def = rod(-1, 0.05, 0);
@@ -180,8 +180,8 @@ static void pendulum_has_its_period(void **state)
     tact_hand_destroy(hand);
 }
 
-/* A million times the useful gain: finite and quiet, at the target. */
-static void any_gain_is_quiet(void **state)
+/* With a million times the useful gain the joint reaches its target and stays there. */
+static void any_drive_gain_is_stable(void **state)
 {
     (void)state;
     struct tact_link_def defs[2] = {rod(-1, 0.05, 0), rod(0, 0.05, 0.05)};
@@ -208,8 +208,8 @@ static void any_gain_is_quiet(void **state)
     tact_hand_destroy(hand);
 }
 
-/* A drive at its limit pushes with just that. */
-static void limits_hold(void **state)
+/* A saturated drive exerts exactly its limit. */
+static void a_saturated_drive_pushes_with_its_limit(void **state)
 {
     (void)state;
     struct tact_link_def def = rod(-1, 0.05, 0);
@@ -232,9 +232,12 @@ static void limits_hold(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(jacobian_is_a_derivative), cmocka_unit_test(rate_is_the_twists_derivative),
-        cmocka_unit_test(free_swing_keeps_energy),  cmocka_unit_test(pendulum_has_its_period),
-        cmocka_unit_test(any_gain_is_quiet),        cmocka_unit_test(limits_hold),
+        cmocka_unit_test(jacobian_is_a_derivative),
+        cmocka_unit_test(rate_is_the_twists_derivative),
+        cmocka_unit_test(a_free_swing_conserves_energy),
+        cmocka_unit_test(a_pendulum_has_its_exact_period),
+        cmocka_unit_test(any_drive_gain_is_stable),
+        cmocka_unit_test(a_saturated_drive_pushes_with_its_limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

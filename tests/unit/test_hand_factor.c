@@ -13,7 +13,8 @@
 
 enum { JOINTS = 24, TREES = 200 };
 
-#define BOUND 1e-10 /* relative to the largest entry; the worst condition number is about 1e6 */
+#define MAX_ERROR 1e-10 /* relative to the largest entry; the worst condition number is about 1e6  \
+                         */
 
 static double matrix[JOINTS * JOINTS]; /* M + diagonal, full */
 
@@ -86,7 +87,7 @@ static void solves_as_lapack(void **state)
         tact_hand_destroy(hand);
     }
     print_message("largest difference %.1e\n", worst);
-    assert_true(worst <= BOUND);
+    assert_true(worst <= MAX_ERROR);
 }
 
 /* Z^T Z = J M^-1 J^T, of a contact between two links, where Z has rows for their ancestors only. */
@@ -119,7 +120,7 @@ static void reduces_jacobians(void **state)
         tact_hand_destroy(hand);
     }
     print_message("largest difference %.1e\n", worst);
-    assert_true(worst <= BOUND);
+    assert_true(worst <= MAX_ERROR);
 }
 
 /* w = L v: half its square is the energy, and back to the rates. */
@@ -143,7 +144,7 @@ static void converts_rates(void **state)
         }
         tact_hand_finish(hand);
         assert_true(fabs(square - exact) <= 1e-12 * exact);
-        assert_true(worst_difference(hand->velocity, v, n) <= BOUND);
+        assert_true(worst_difference(hand->velocity, v, n) <= MAX_ERROR);
         tact_hand_destroy(hand);
     }
 }

@@ -1,4 +1,4 @@
-/* Numbers by keys, added and removed at random, beside a plain array of them. */
+/* The hash table of keys: numbers added and removed at random, compared with a plain array. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +9,7 @@
 
 enum { MOST = 300, VALUES = 4000, STEPS = 200000 };
 
-static void agrees_with_an_array(void **state)
+static void keys_agree_with_an_array(void **state)
 {
     (void)state;
     struct tact_keys keys;
@@ -39,7 +39,7 @@ static void agrees_with_an_array(void **state)
     tact_keys_destroy(&keys);
 }
 
-static void has_room_for_one_or_none(void **state)
+static void capacity_of_one_and_none(void **state)
 {
     (void)state;
     for (int most = 0; most < 2; most++) {
@@ -58,8 +58,8 @@ static void has_room_for_one_or_none(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(agrees_with_an_array),
-        cmocka_unit_test(has_room_for_one_or_none),
+        cmocka_unit_test(keys_agree_with_an_array),
+        cmocka_unit_test(capacity_of_one_and_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

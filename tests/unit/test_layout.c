@@ -37,7 +37,7 @@ static void names_follow_the_rules_of_ros(void **state)
     tact_layout_free(&layout);
 }
 
-static void long_names_are_cut_and_stay_unique(void **state)
+static void long_names_are_shortened_and_stay_unique(void **state)
 {
     (void)state;
     char name[200];
@@ -55,7 +55,7 @@ static void long_names_are_cut_and_stay_unique(void **state)
     tact_layout_free(&layout);
 }
 
-static void offsets_add_up(void **state)
+static void offsets_are_contiguous(void **state)
 {
     (void)state;
     struct tact_layout layout = {0};
@@ -73,8 +73,8 @@ static void offsets_add_up(void **state)
     assert_int_equal(layout.field_count, 0);
 }
 
-/* A unit is there whole, or the field is refused. */
-static void units_are_not_cut(void **state)
+/* A unit is never shortened: a field with a unit that is too long is refused. */
+static void a_long_unit_is_refused(void **state)
 {
     (void)state;
     struct tact_layout layout = {0};
@@ -90,7 +90,7 @@ static void units_are_not_cut(void **state)
     tact_layout_free(&layout);
 }
 
-static void what_is_not_a_field_is_refused(void **state)
+static void invalid_fields_are_refused(void **state)
 {
     (void)state;
     struct tact_layout layout = {0};
@@ -109,10 +109,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_follow_the_rules_of_ros),
-        cmocka_unit_test(long_names_are_cut_and_stay_unique),
-        cmocka_unit_test(offsets_add_up),
-        cmocka_unit_test(units_are_not_cut),
-        cmocka_unit_test(what_is_not_a_field_is_refused),
+        cmocka_unit_test(long_names_are_shortened_and_stay_unique),
+        cmocka_unit_test(offsets_are_contiguous),
+        cmocka_unit_test(a_long_unit_is_refused),
+        cmocka_unit_test(invalid_fields_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

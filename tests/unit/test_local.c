@@ -13,8 +13,9 @@
 #include "support/local_problem.h"
 #include "support/random.h"
 
-/* Of 10000 random problems, at most so many remain unsolved: three times the most that 56 seeds
- * gave. The search for the place of friction can end where no step leaves less: in 1 of 400000. */
+/* The most problems of 10000 that may remain unsolved: three times the most that 56 seeds gave.
+ * The search for the friction impulse can end where no step reduces its residual: in 1 of
+ * 400000. */
 enum { UNSOLVED = 3 };
 
 static void run_cone(enum kind kind, double *worst_residual, int *failures)
@@ -26,7 +27,8 @@ static void run_cone(enum kind kind, double *worst_residual, int *failures)
         double r[6] = {0};
         random_problem(&p, kind);
         tact_local_prepare(&p);
-        for (int pass = 0; pass < 200; pass++) { /* the centre of pressure lags one pass */
+        for (int pass = 0; pass < 200;
+             pass++) { /* the centre of pressure is that of the pass before */
             tact_local_cone(&p, r);
             if (tact_local_residual(&p, r) < 1e-12) {
                 break;
@@ -61,7 +63,7 @@ struct curve {
     double f[CURVE + 1], m[CURVE + 1];
 };
 
-static void find_curve(enum tact_surface surface, struct curve *out)
+static void limit_curve(enum tact_surface surface, struct curve *out)
 {
     enum { RINGS = 100, SECTORS = 128 };
     int hertz = surface == TACT_SURFACE_HERTZ;
@@ -84,8 +86,9 @@ static void find_curve(enum tact_surface surface, struct curve *out)
     }
 }
 
-/* How far friction is from the curve, over mu N: at the point that the motion calls for where it
- * slips, beyond it where it holds. Limits, direction and normal part as in check_law(). */
+/* Distance of the friction impulse from the limit curve, over mu N: from the point of maximal
+ * dissipation where the patch slips; where it sticks, how far it is outside the curve. Limits,
+ * direction and normal part as in check_law(). */
 static double check_curve(const struct tact_local_problem *p, const struct curve *curve,
                           const double *r, double *against)
 {
@@ -101,7 +104,8 @@ static double check_curve(const struct tact_local_problem *p, const struct curve
     double friction = hypot(r[1], r[2]) / force, speed = hypot(slip, k * u[3]);
     if (speed < 1e-7 * (fabs(p->b[1]) + fabs(p->b[2]) + k * fabs(p->b[3]))) {
         double beyond = 0;
-        for (int i = 0; i <= CURVE; i++) { /* the curve is convex: beyond one of its tangents */
+        for (int i = 0; i <= CURVE;
+             i++) { /* the curve is convex: outside it is outside one of its tangents */
             double a = 0.5 * M_PI * i / CURVE, n[2] = {cos(a), sin(a)};
             double reach = curve->f[i] * n[0] + curve->m[i] * n[1];
             beyond = fmax(beyond, friction * n[0] + fabs(spin) * n[1] - reach);
@@ -120,8 +124,8 @@ static double check_curve(const struct tact_local_problem *p, const struct curve
     return worst;
 }
 
-/* The default surfaces, against what Coulomb's law makes of their pressures and not against their
- * own formula. */
+/* The default limit surfaces, compared with Coulomb's law integrated over their pressure, not with
+ * their own formula. */
 static void cone_follows_pressures(void **state)
 {
     (void)state;
@@ -130,7 +134,7 @@ static void cone_follows_pressures(void **state)
     for (int surface = TACT_SURFACE_UNIFORM; surface <= TACT_SURFACE_HERTZ; surface++) {
         double worst = 0, against = 0, normal = 0, sum = 0;
         int failures = 0, slips = 0;
-        find_curve((enum tact_surface)surface, &curve);
+        limit_curve((enum tact_surface)surface, &curve);
         for (int n = 0; n < 6000; n++) {
             struct tact_local_problem p;
             double r[6] = {0}, u[6];
@@ -169,7 +173,7 @@ static void cone_follows_pressures(void **state)
         assert_in_range(failures, 0, UNSOLVED);
         assert_true(slips > 1000);
         assert_true(against <= 1e-9 && normal <= 1e-8);
-        assert_true(worst <= 0.021); /* three times what the fit leaves */
+        assert_true(worst <= 0.021); /* three times the error of the fitted surface */
     }
 }
 
@@ -193,9 +197,8 @@ static void cone_solves_random_polygons(void **state)
     assert_in_range(failures, 0, UNSOLVED);
 }
 
-/* Patches that are ever narrower, as an edge that comes down on a floor makes them: the narrow way
- * transmits little torque, but not none, and the centre of pressure goes to the edge that it must.
- */
+/* Patches that become ever narrower, as below an edge that lands on a floor: little torque is
+ * transmitted across the narrow direction, and the centre of pressure reaches the correct edge. */
 static void cone_solves_thin_patches(void **state)
 {
     (void)state;
@@ -272,9 +275,9 @@ static void degenerate_problems_stay_finite(void **state)
     }
 }
 
-/* A contact without friction, or a point without an arm for torsion, bears none: an impulse that
- * has them is no solution, whatever else it satisfies. */
-static void what_bears_nothing_is_missed(void **state)
+/* A contact without friction cannot transmit friction, nor a point without a spin arm torsion: an
+ * impulse with either has a large residual, whatever else it satisfies. */
+static void impulses_without_capacity_are_a_residual(void **state)
 {
     (void)state;
     double worst = 0, least = INFINITY;
@@ -302,8 +305,8 @@ static void what_bears_nothing_is_missed(void **state)
     assert_true(least > 1e-8); /* what counts as solved */
 }
 
-/* How far a slope is from differences of solutions on both sides, of their size; -1 where other
- * limits act there. */
+/* Error of the derivative dr/db against central differences of solutions, relative to them; -1
+ * where the active limits of the two solutions differ. */
 static double slope_error(const struct tact_local_problem *p, const double *r, const double *slope)
 {
     static const double step = 1e-6;
@@ -332,8 +335,9 @@ static double slope_error(const struct tact_local_problem *p, const double *r, c
     return size > 0 ? worst / size : 0;
 }
 
-/* From the solution of a problem that of one near it, by Newton's method on the limits that act. */
-static void near_solutions(void **state)
+/* From the solution of one problem, the active set solves another whose b differs by up to 1 %;
+ * its derivative is compared with differences. */
+static void active_set_solves_a_nearby_problem(void **state)
 {
     (void)state;
     int found = 0, tried = 0, slopes = 0, differ = 0;
@@ -378,8 +382,8 @@ int main(void)
         cmocka_unit_test(cone_follows_pressures),
         cmocka_unit_test(cone_solves_random_polygons),
         cmocka_unit_test(cone_solves_thin_patches),
-        cmocka_unit_test(near_solutions),
-        cmocka_unit_test(what_bears_nothing_is_missed),
+        cmocka_unit_test(active_set_solves_a_nearby_problem),
+        cmocka_unit_test(impulses_without_capacity_are_a_residual),
         cmocka_unit_test(degenerate_problems_stay_finite),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

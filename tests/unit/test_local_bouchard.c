@@ -1,4 +1,4 @@
-/* Algorithm 1 of Bouchard 2015: its branches, and how near it comes to the law of the cone. */
+/* Algorithm 1 of Bouchard 2015: its branches, and its residual by the law of the cone. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -40,7 +40,7 @@ static void bouchard_branches(void **state)
     for (int i = 0; i < 6; i++) {
         assert_true(fabs(u[i]) < 1e-15);
     }
-    cube(0, 0.01, 0, 0.8, &p); /* parts */
+    cube(0, 0.01, 0, 0.8, &p); /* separates */
     assert_int_equal(tact_local_bouchard(&p, r), TACT_LIMIT_OPEN);
     assert_true(r[0] == 0 && r[3] == 0);
     cube(0.5, -0.01, 0, 0.1, &p); /* slides: friction mu f_n against the slip, no rotation */
@@ -48,7 +48,7 @@ static void bouchard_branches(void **state)
     velocity(&p, r, u);
     assert_true(fabs(r[0] - 0.01) < 1e-12 && fabs(r[1] + 0.001) < 1e-12);
     assert_true(fabs(u[0]) < 1e-15 && fabs(u[5]) < 1e-13);
-    cube(0, -0.01, 3.0, 0.8, &p); /* tips about the edge of the patch, which does not part */
+    cube(0, -0.01, 3.0, 0.8, &p); /* tips about an edge of the patch, which stays in contact */
     assert_true(tact_local_bouchard(&p, r) & TACT_LIMIT_EDGE);
     velocity(&p, r, u);
     double d[2] = {-r[5] / r[0], r[4] / r[0]};
@@ -63,7 +63,8 @@ static void bouchard_branches(void **state)
     assert_true(r[1] == 0 && r[2] == 0 && fabs(r[0] - 0.01) < 1e-12);
 }
 
-/* Without friction the metric of the masses makes Algorithm 1 exact; with it, nearer to the law. */
+/* With the metric of the masses Algorithm 1 is exact without friction, and its residual is smaller
+ * with friction. */
 static void metric_of_the_masses(void **state)
 {
     (void)state;

@@ -21,8 +21,8 @@
 
 #define FOLDER TACT_BINARY_DIR "/locale"
 
-/* Takes de_DE.UTF-8: the system's, or one made here of its sources. */
-static int take_comma(void **state)
+/* Sets the locale de_DE.UTF-8: the system's, or one compiled here from its sources. */
+static int set_comma_locale(void **state)
 {
     (void)state;
     if (!setlocale(LC_ALL, "de_DE.UTF-8")) {
@@ -37,7 +37,7 @@ static int take_comma(void **state)
     return 0;
 }
 
-/* Whether printf() and strtod() follow the locale: else this would test nothing. */
+/* Whether printf() and strtod() use a decimal comma: otherwise this test would prove nothing. */
 static int has_comma(void)
 {
     char text[16];
@@ -65,19 +65,19 @@ static void numbers_have_a_point(void **state)
     assert_true(has_comma());
 }
 
-static void *ask_comma(void *arg)
+static void *report_comma(void *arg)
 {
     *(int *)arg = has_comma();
     return NULL;
 }
 
-static void other_threads_keep_theirs(void **state)
+static void other_threads_keep_their_locale(void **state)
 {
     (void)state;
     pthread_t thread;
     int comma = 0;
     void *before = tact_number_begin();
-    assert_int_equal(pthread_create(&thread, NULL, ask_comma, &comma), 0);
+    assert_int_equal(pthread_create(&thread, NULL, report_comma, &comma), 0);
     pthread_join(thread, NULL);
     tact_number_end(before);
     assert_int_equal(comma, 1);
@@ -145,7 +145,7 @@ static double *run(const char *path, size_t *count, char **json)
         memset(record->values + timing, 0, 4 * sizeof *values);
         for (uint32_t i = 0; i < layout->field_count; i++) {
             if (layout->fields[i].kind == TACT_FIELD_INPUT) {
-                continue; /* stamps among them */
+                continue; /* they contain stamps */
             }
             memcpy(values + *count, record->values + layout->fields[i].offset,
                    layout->fields[i].count * sizeof *values);
@@ -159,7 +159,7 @@ static double *run(const char *path, size_t *count, char **json)
     return values;
 }
 
-static void a_log_is_the_same(void **state)
+static void a_log_has_the_same_bytes(void **state)
 {
     (void)state;
     char *json[2];
@@ -183,11 +183,13 @@ static void a_log_is_the_same(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(numbers_have_a_point), cmocka_unit_test(other_threads_keep_theirs),
-        cmocka_unit_test(every_scene_loads),    cmocka_unit_test(numbers_in_messages_have_a_point),
-        cmocka_unit_test(a_log_is_the_same),
+        cmocka_unit_test(numbers_have_a_point),
+        cmocka_unit_test(other_threads_keep_their_locale),
+        cmocka_unit_test(every_scene_loads),
+        cmocka_unit_test(numbers_in_messages_have_a_point),
+        cmocka_unit_test(a_log_has_the_same_bytes),
     };
-    if (take_comma(NULL)) {
+    if (set_comma_locale(NULL)) {
         puts("skipped: no locale de_DE.UTF-8, and localedef cannot make it (Debian: locales)");
         return 77;
     }

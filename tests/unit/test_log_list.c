@@ -1,5 +1,5 @@
-/* Records that end with a list of contacts: what is recorded is read, each pair in fields of its
- * own. */
+/* Records that end with a list of contacts: the reader returns what was recorded, each pair in
+ * fields of its own. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,7 +10,7 @@
 #include "rt/log/recover.h"
 
 #define SHAPES 6
-#define OWN 4 /* doubles of an element's fields */
+#define ELEMENT_DOUBLES 4 /* of the fields of a list element */
 #define TICKS 600
 #define MOST 8
 
@@ -28,8 +28,8 @@ static void make_layout(struct tact_layout *layout)
     layout->element->fields[1].absent = 1.0;
 }
 
-/* The pairs of a tick, ascending: each in one tick of three, the last but one in late ones only,
- * the last one never. */
+/* The pairs of a tick, ascending: each in about one tick of three, the last but one in ticks over
+ * 550 only, the last one never. */
 static uint32_t pairs_of(uint64_t tick, uint32_t pairs[MOST][2])
 {
     uint64_t seed = tick;
@@ -46,10 +46,10 @@ static uint32_t pairs_of(uint64_t tick, uint32_t pairs[MOST][2])
     return tick % 50 == 49 ? 0 : count;
 }
 
-static void values_of(uint64_t tick, uint32_t a, uint32_t b, double out[OWN])
+static void values_of(uint64_t tick, uint32_t a, uint32_t b, double out[ELEMENT_DOUBLES])
 {
     uint64_t seed = tick * 1000 + a * 10 + b;
-    for (int i = 0; i < OWN; i++) {
+    for (int i = 0; i < ELEMENT_DOUBLES; i++) {
         uint64_t bits = session_random(&seed);
         memcpy(&out[i], &bits, sizeof bits);
     }
@@ -65,7 +65,7 @@ static void fill(uint64_t tick, struct tact_record *record)
         record->values[i] = (double)tick + 0.1 * i;
     }
     record->values[3] = count;
-    for (uint32_t i = 0; i < count; i++, element += TACT_ELEMENT_HEAD + OWN) {
+    for (uint32_t i = 0; i < count; i++, element += TACT_ELEMENT_HEAD + ELEMENT_DOUBLES) {
         element[0] = pairs[i][0];
         element[1] = pairs[i][1];
         element[2] = 1 + (pairs[i][0] == 0 && pairs[i][1] == 2);
@@ -83,7 +83,7 @@ static void record_log(const char *path, uint64_t split_bytes)
     struct tact_recorder_content content = {
         .layout = &layout, .owners = owners, .owner_count = SHAPES};
     options.split_bytes = split_bytes;
-    if (split_bytes) { /* so that there is a next file while ticks are still to come */
+    if (split_bytes) { /* so that the next file is opened before the last ticks */
         options.ring_ticks = 16;
         options.chunk_bytes = 4096;
     }
@@ -105,7 +105,7 @@ static void expect_tick(const struct tact_log *log, const struct tact_record *r)
     const struct tact_log_pair *p;
     assert_true(r->values[1] == (double)r->tick + 0.1);
     for (size_t i = 0; (p = tact_log_pair(log, i)); i++) {
-        double expected[OWN] = {0.0, 0.0, 0.0, 1.0};
+        double expected[ELEMENT_DOUBLES] = {0.0, 0.0, 0.0, 1.0};
         if (at < count && p->a == pairs[at][0] && p->b == pairs[at][1]) {
             values_of(r->tick, p->a, p->b, expected);
             at++;
@@ -124,15 +124,15 @@ static void expect_log(const char *path, unsigned parts)
         fail_msg("%s", err.text);
     }
     assert_true(tact_log_parts(log) >= parts);
-    assert_int_equal(tact_log_element(log)->size, OWN);
+    assert_int_equal(tact_log_element(log)->size, ELEMENT_DOUBLES);
     const struct tact_log_pair *first = tact_log_pair(log, 0), *second = tact_log_pair(log, 1);
     assert_string_equal(first->name, "floor/finger tip");
     assert_string_equal(second->name, "floor/finger tip#2");
     assert_int_equal(first->offset, 3);
     assert_int_equal(tact_log_field(log, "floor_finger_tip_limits", &count), 6);
     assert_int_equal(count, 1);
-    assert_int_equal(tact_log_field(log, "floor_finger_tip_2_wrench", NULL), 3 + OWN);
-    assert_int_equal(tact_log_field(log, "floor_a_b_9_wrench", NULL), 3 + 2 * OWN);
+    assert_int_equal(tact_log_field(log, "floor_finger_tip_2_wrench", NULL), 3 + ELEMENT_DOUBLES);
+    assert_int_equal(tact_log_field(log, "floor_a_b_9_wrench", NULL), 3 + 2 * ELEMENT_DOUBLES);
     for (size_t i = 1; tact_log_pair(log, i); i++) {
         const struct tact_log_pair *a = tact_log_pair(log, i - 1), *b = tact_log_pair(log, i);
         assert_true(a->a < b->a || (a->a == b->a && a->b < b->b));
@@ -152,7 +152,7 @@ static void expect_log(const char *path, unsigned parts)
     tact_log_close(log);
 }
 
-static void is_read_as_it_was(void **unused)
+static void lists_are_read_as_recorded(void **unused)
 {
     (void)unused;
     char path[] = "/tmp/tact_list_XXXXXX";
@@ -162,8 +162,8 @@ static void is_read_as_it_was(void **unused)
     unlink(path);
 }
 
-/* A pair that is in the list of a later file only has fields all the same. */
-static void goes_on_in_other_files(void **unused)
+/* A pair that appears only in a later file has fields in the layout too. */
+static void lists_continue_in_further_files(void **unused)
 {
     (void)unused;
     char folder[] = "/tmp/tact_list_XXXXXX", path[64], part[80];
@@ -180,8 +180,8 @@ static void goes_on_in_other_files(void **unused)
     rmdir(folder);
 }
 
-/* A byte of a list that is changed: the chunk's checksum finds it, and the rest is read. */
-static void damage_costs_its_chunk(void **unused)
+/* A changed byte in a list is found by the chunk's checksum, and the other chunks are read. */
+static void a_damaged_chunk_alone_is_lost(void **unused)
 {
     (void)unused;
     char path[] = "/tmp/tact_list_XXXXXX";
@@ -211,8 +211,8 @@ static void damage_costs_its_chunk(void **unused)
     unlink(path);
 }
 
-/* A list without room or fields, and names that are none. */
-static void refuses_what_cannot_be_recorded(void **unused)
+/* A list of capacity 0 or without fields, and invalid names. */
+static void invalid_lists_are_refused(void **unused)
 {
     (void)unused;
     struct tact_recorder_options options = session_options();
@@ -238,8 +238,9 @@ static void refuses_what_cannot_be_recorded(void **unused)
     }
 }
 
-/* 4950 pairs of one name, in few bytes: refused before their names take all day. */
-static void refuses_pairs_of_one_name(void **unused)
+/* 4950 pairs of one name in a short header are refused, before much time goes into making their
+ * names unique. */
+static void many_pairs_of_one_name_are_refused(void **unused)
 {
     (void)unused;
     enum { MANY = 100 };
@@ -282,11 +283,11 @@ static void refuses_pairs_of_one_name(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(is_read_as_it_was),
-        cmocka_unit_test(goes_on_in_other_files),
-        cmocka_unit_test(damage_costs_its_chunk),
-        cmocka_unit_test(refuses_what_cannot_be_recorded),
-        cmocka_unit_test(refuses_pairs_of_one_name),
+        cmocka_unit_test(lists_are_read_as_recorded),
+        cmocka_unit_test(lists_continue_in_further_files),
+        cmocka_unit_test(a_damaged_chunk_alone_is_lost),
+        cmocka_unit_test(invalid_lists_are_refused),
+        cmocka_unit_test(many_pairs_of_one_name_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* The topics of a session in memory are those of its log: names, schemas, and each message by its
- * bytes. */
+/* The topics that a session encodes in memory equal those of its log: names, schemas, and the
+ * bytes of each message. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,8 +17,8 @@
 enum { TICKS = 1000, TOPICS_MOST = 16, EVERY = 10, MCAP_SCHEMA = 3, MCAP_CHANNEL, MCAP_MESSAGE };
 enum { MCAP_CHUNK = 6 };
 
-/* Copies of what was encoded, tick by tick. */
-struct kept {
+/* Copies of the encoded messages and records, tick by tick. */
+struct tick_copies {
     struct tact_topics *topics;
     struct tact_record *record;
     struct tact_topic_message message[TICKS][TOPICS_MOST]; /* size 0: none */
@@ -38,7 +38,7 @@ static void *copy_of(const void *data, size_t size)
 static void observe(void *user, struct tact_session *session,
                     const struct tact_session_status *status)
 {
-    struct kept *k = user;
+    struct tick_copies *k = user;
     const struct tact_topic_message *messages;
     size_t count, last = 0, bytes = tact_session_record(session, k->record);
     assert_int_equal(k->record->tick, status->tick);
@@ -55,7 +55,7 @@ static void observe(void *user, struct tact_session *session,
     }
 }
 
-static void keep_outputs(struct kept *k, const struct tact_layout *layout)
+static void keep_outputs(struct tick_copies *k, const struct tact_layout *layout)
 {
     k->size = layout->size;
     k->output = calloc(k->size, 1);
@@ -65,7 +65,7 @@ static void keep_outputs(struct kept *k, const struct tact_layout *layout)
     }
 }
 
-static void run(struct kept *k, const char *log)
+static void run(struct tick_copies *k, const char *log)
 {
     static const struct edit edits[] = {{NULL, NULL}};
     struct tact_session_options options = tact_session_options_default();
@@ -90,7 +90,7 @@ static void run(struct kept *k, const char *log)
     free(text);
 }
 
-static void forget(struct kept *k)
+static void free_kept(struct tick_copies *k)
 {
     for (size_t i = 0; i < TICKS; i++) {
         for (size_t n = 0; n < TOPICS_MOST; n++) {
@@ -104,17 +104,18 @@ static void forget(struct kept *k)
     free(k);
 }
 
-/* What the file has: its channels by id, and how many messages were compared. */
+/* State of the comparison with the file: its channels by id, and the number of messages
+ * compared. */
 struct file {
-    struct kept *kept;
+    struct tick_copies *tick_copies;
     char *schema_name[32], *schema_text[32];
     int topic[32]; /* of a channel; -1: /tact/events */
-    int known[32]; /* 1: the channel was read; files have them more than once */
+    int known[32]; /* 1: the channel record was read; files contain it more than once */
     size_t channels, compared[TOPICS_MOST];
     uint64_t tick;
 };
 
-static void take_schema(struct file *f, struct tact_span content)
+static void read_schema(struct file *f, struct tact_span content)
 {
     struct tact_mcap_schema s;
     assert_int_equal(tact_mcap_parse_schema(content, &s), 0);
@@ -125,14 +126,14 @@ static void take_schema(struct file *f, struct tact_span content)
     f->schema_text[s.id] = tact_span_copy(s.data);
 }
 
-static void take_channel(struct file *f, struct tact_span content)
+static void read_channel(struct file *f, struct tact_span content)
 {
     struct tact_mcap_channel c;
     assert_int_equal(tact_mcap_parse_channel(content, &c), 0);
     assert_true(c.id < 32);
     f->topic[c.id] = -1;
-    for (size_t i = 0; i < tact_topics_count(f->kept->topics); i++) {
-        struct tact_topic t = tact_topics_get(f->kept->topics, i);
+    for (size_t i = 0; i < tact_topics_count(f->tick_copies->topics); i++) {
+        struct tact_topic t = tact_topics_get(f->tick_copies->topics, i);
         if (tact_span_is(c.topic, t.name)) {
             f->topic[c.id] = (int)i;
             assert_string_equal(t.type, f->schema_name[c.schema]);
@@ -144,8 +145,9 @@ static void take_channel(struct file *f, struct tact_span content)
     f->known[c.id] = 1;
 }
 
-/* /contacts/markers has the arrows of the file, and deletes of those that were not shown. */
-static void take_message(struct file *f, struct tact_span content)
+/* /contacts/markers in memory has the arrows of the file, and deletions of arrows that the file
+ * never showed. */
+static void compare_message(struct file *f, struct tact_span content)
 {
     struct tact_mcap_message m;
     assert_int_equal(tact_mcap_parse_message(content, &m), 0);
@@ -153,13 +155,13 @@ static void take_message(struct file *f, struct tact_span content)
     if (topic < 0) {
         return;
     }
-    const char *name = tact_topics_get(f->kept->topics, (size_t)topic).name;
-    const struct tact_topic_message *scene = tact_topics_scene(f->kept->topics);
+    const char *name = tact_topics_get(f->tick_copies->topics, (size_t)topic).name;
+    const struct tact_topic_message *scene = tact_topics_scene(f->tick_copies->topics);
     if (!strcmp(name, "/tact/tick")) {
         memcpy(&f->tick, m.data.data + 4 + 8, sizeof f->tick);
     }
     const struct tact_topic_message *ours =
-        strcmp(name, "/scene") ? &f->kept->message[f->tick][topic] : scene;
+        strcmp(name, "/scene") ? &f->tick_copies->message[f->tick][topic] : scene;
     assert_true(ours == scene || ours->time_ns == m.log_time);
     if (strcmp(name, "/contacts/markers")) {
         assert_int_equal(ours->size, m.data.size);
@@ -170,25 +172,25 @@ static void take_message(struct file *f, struct tact_span content)
     f->compared[topic]++;
 }
 
-static void take(struct file *f, const struct tact_mcap_record *record)
+static void read_topic_record(struct file *f, const struct tact_mcap_record *record)
 {
     struct tact_bytes chunk = {0};
     struct tact_mcap_record inner;
     switch (record->opcode) {
     case MCAP_SCHEMA:
-        take_schema(f, record->content);
+        read_schema(f, record->content);
         break;
     case MCAP_CHANNEL:
-        take_channel(f, record->content);
+        read_channel(f, record->content);
         break;
     case MCAP_MESSAGE:
-        take_message(f, record->content);
+        compare_message(f, record->content);
         break;
     case MCAP_CHUNK:
         assert_int_equal(tact_mcap_parse_chunk(record->content, &chunk), 0);
         for (struct tact_cursor in = {chunk.data, chunk.size, false};
              !tact_mcap_chunk_next(&in, &inner);) {
-            take(f, &inner);
+            read_topic_record(f, &inner);
         }
         tact_bytes_free(&chunk);
         break;
@@ -197,27 +199,27 @@ static void take(struct file *f, const struct tact_mcap_record *record)
     }
 }
 
-static void topics_are_those_of_the_log(void **state)
+static void topics_in_memory_equal_those_of_the_log(void **state)
 {
     (void)state;
     char path[] = "/tmp/tact_topics_XXXXXX";
     struct tact_mcap_reader reader;
     struct tact_mcap_record record;
-    struct file f = {.kept = calloc(1, sizeof *f.kept)};
+    struct file f = {.tick_copies = calloc(1, sizeof *f.tick_copies)};
     close(mkstemp(path));
-    run(f.kept, path);
+    run(f.tick_copies, path);
     assert_int_equal(tact_mcap_reader_open(&reader, path), 0);
     while (!tact_mcap_reader_next(&reader, &record) && record.opcode != 15) { /* the data's end */
-        take(&f, &record);
+        read_topic_record(&f, &record);
     }
     tact_mcap_reader_close(&reader);
     unlink(path);
-    size_t count = tact_topics_count(f.kept->topics);
+    size_t count = tact_topics_count(f.tick_copies->topics);
     assert_int_equal(f.channels, count + 1); /* /tact/events */
     for (size_t i = 0; i < count; i++) {
-        struct tact_topic t = tact_topics_get(f.kept->topics, i);
+        struct tact_topic t = tact_topics_get(f.tick_copies->topics, i);
         size_t all = !strcmp(t.name, "/tact/tick") ? TICKS : TICKS / EVERY;
-        int touch = !strncmp(t.name, "/contacts/", 10); /* some of the time */
+        int touch = !strncmp(t.name, "/contacts/", 10); /* only while the pair touches */
         all = !strcmp(t.name, "/scene") ? 1 : all;
         printf("%s: %zu messages\n", t.name, f.compared[i]);
         assert_true(touch ? f.compared[i] > 0 && f.compared[i] <= all : f.compared[i] == all);
@@ -226,15 +228,15 @@ static void topics_are_those_of_the_log(void **state)
         free(f.schema_name[i]);
         free(f.schema_text[i]);
     }
-    forget(f.kept);
+    free_kept(f.tick_copies);
 }
 
-/* The same tick without a log has the same record, but for what a clock says. */
-static void records_need_no_log(void **state)
+/* A session without a log has the same records but for the values read from clocks. */
+static void records_are_equal_without_a_log(void **state)
 {
     (void)state;
     char path[] = "/tmp/tact_topics_XXXXXX";
-    struct kept *with = calloc(1, sizeof *with), *without = calloc(1, sizeof *without);
+    struct tick_copies *with = calloc(1, sizeof *with), *without = calloc(1, sizeof *without);
     close(mkstemp(path));
     run(with, path);
     run(without, NULL);
@@ -249,13 +251,13 @@ static void records_need_no_log(void **state)
         assert_memory_equal(a->values + with->size, b->values + with->size,
                             with->record_bytes[i] - sizeof *a - with->size * sizeof(double));
     }
-    forget(with);
-    forget(without);
+    free_kept(with);
+    free_kept(without);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(topics_are_those_of_the_log),
-                                       cmocka_unit_test(records_need_no_log)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(topics_in_memory_equal_those_of_the_log),
+                                       cmocka_unit_test(records_are_equal_without_a_log)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* The loop: the grid and its numbers, what happens when it is behind, the fuse, and free-wheeling.
- */
+/* The loop: the grid of tick times, late ticks, the fuse against a runaway thread, and
+ * free-wheeling. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -21,7 +21,7 @@
 
 enum { MOST = 20000 };
 
-/* What the callback saw. */
+/* Orders to the tick callback, and what it recorded. */
 static struct seen {
     uint64_t count;
     uint64_t tick[MOST];
@@ -166,7 +166,8 @@ static void test_every_tick_is_accounted_for(void **state)
     }
 }
 
-/* 20 ms behind: nothing is lost, and what is late says so from its own t_k. */
+/* 20 ms behind: no tick is lost, and each late tick states its lateness against its own planned
+ * time. */
 static void test_short_stall_is_caught_up(void **state)
 {
     (void)state;
@@ -216,7 +217,8 @@ static void test_stall_past_the_end(void **state)
     assert_true(stats.skipped >= 99);
 }
 
-/* Too slow for the grid, but coming back every time: degrades, counted, and the fuse holds. */
+/* Every tick overruns its period but returns: ticks are skipped and counted, and the fuse does not
+ * trip. */
 static void test_overload_does_not_blow_the_fuse(void **state)
 {
     (void)state;
@@ -243,9 +245,9 @@ static void on_xcpu(int number)
 static void test_runaway_blows_the_fuse(void **state)
 {
     (void)state;
-    struct sigaction mine = {.sa_handler = on_xcpu}, now;
+    struct sigaction own_action = {.sa_handler = on_xcpu}, now;
     struct rlimit before, after;
-    sigaction(SIGXCPU, &mine, NULL);
+    sigaction(SIGXCPU, &own_action, NULL);
     getrlimit(RLIMIT_RTTIME, &before);
     struct tact_loop_options o = options(1000);
     o.realtime.fuse_us = 100000;

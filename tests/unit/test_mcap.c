@@ -1,5 +1,5 @@
-/* Damaged logs: whatever bytes stand in a file, the reader neither crashes nor passes off as whole
- * what is not. Seeded, so that a failure can be run again. */
+/* Damaged logs: whatever the bytes of a file, the reader neither crashes nor reports a damaged log
+ * as complete. Seeded, so that a failure can be repeated. */
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -20,9 +20,9 @@
 
 /* A finished log, read into memory. */
 static uint8_t *whole;
-static size_t whole_size;
+static size_t intact_size;
 
-/* The damaged files are many: they stay in memory. */
+/* The many damaged files are written to memory, not to a disk. */
 static int memory = -1;
 static char path[64];
 
@@ -55,9 +55,9 @@ static int make_log(void **state)
     int fd = open(file, O_RDONLY);
     if (fd < 0 || fstat(fd, &status) != 0)
         return -1;
-    whole_size = (size_t)status.st_size;
-    whole = malloc(whole_size);
-    if (!whole || read(fd, whole, whole_size) != status.st_size)
+    intact_size = (size_t)status.st_size;
+    whole = malloc(intact_size);
+    if (!whole || read(fd, whole, intact_size) != status.st_size)
         return -1;
     close(fd);
     unlink(file);
@@ -72,7 +72,8 @@ static int free_log(void **state)
     return 0;
 }
 
-/* Ticks that can be read, each the one that was recorded, in their order. */
+/* Reads all ticks and checks that each equals the recorded one and that they are in order; returns
+ * their number. */
 static uint64_t compare_ticks(struct tact_log *log)
 {
     struct tact_record *expected = session_new_record(), *found = session_new_record();
@@ -90,7 +91,8 @@ static uint64_t compare_ticks(struct tact_log *log)
     return equal;
 }
 
-/* All that can be read is what was recorded; returns whether all of it can. */
+/* Checks that everything that can be read equals what was recorded; returns whether the log is
+ * complete. */
 static bool check_readable(struct tact_log *log)
 {
     const struct tact_log_state *state = tact_log_state(log);
@@ -148,7 +150,7 @@ static size_t find_chunks(struct extent *chunks, size_t most)
     return count;
 }
 
-static void a_cut_log_gives_its_whole_chunks(void **state)
+static void a_truncated_log_returns_its_whole_chunks(void **state)
 {
     (void)state;
     struct extent chunks[TICKS];
@@ -158,11 +160,11 @@ static void a_cut_log_gives_its_whole_chunks(void **state)
     assert_in_range(count, 5, 50);
     assert_int_equal(chunks[count - 1].ticks, TICKS);
     for (int i = 0; i < 300; i++) {
-        size_t cut = session_random(&seed) % whole_size;
+        size_t cut = session_random(&seed) % intact_size;
         uint64_t expected = 0;
         struct tact_log *log;
         if (i < (int)count)
-            cut = chunks[i].end; /* exactly there, too */
+            cut = chunks[i].end; /* also exactly at the end of a chunk */
         for (size_t c = 0; c < count && chunks[c].end <= cut; c++)
             expected = chunks[c].ticks;
         write_file(whole, cut);
@@ -183,22 +185,22 @@ static void a_cut_log_gives_its_whole_chunks(void **state)
     }
 }
 
-/* Any change of any byte of a finished log is noticed. */
-static void a_changed_byte_is_noticed(void **state)
+/* A change of any byte of a finished log is detected. */
+static void a_changed_byte_is_detected(void **state)
 {
     (void)state;
     uint64_t seed = 2 ^ campaign_seed();
     int refused = 0, short_of = 0;
 
-    /* Everything around the records at the front and the back; a sample of the chunks between. */
+    /* Every byte at the front and the back; a sample of the bytes of chunks. */
     for (size_t i = 0; i < 1500; i++) {
-        size_t at = i < 450 ? i : i < 900 ? whole_size - 1 - (i - 450) : session_random(&seed);
+        size_t at = i < 450 ? i : i < 900 ? intact_size - 1 - (i - 450) : session_random(&seed);
         uint8_t flip = (uint8_t)(i % 3 == 0 ? 1U << session_random(&seed) % 8
                                             : 1 + session_random(&seed) % 255);
         struct tact_log *log;
-        at %= whole_size;
+        at %= intact_size;
         whole[at] ^= flip;
-        write_file(whole, whole_size);
+        write_file(whole, intact_size);
         whole[at] ^= flip;
         if (tact_log_open(path, &log, NULL) != 0) {
             refused++;
@@ -214,8 +216,9 @@ static void a_changed_byte_is_noticed(void **state)
            refused, short_of, 1500 - refused - short_of);
 }
 
-/* Without its end a log has no checksum of all; then a change is noticed or changes no value. */
-static void a_changed_byte_of_a_killed_log(void **state)
+/* A log without its end has no checksum over all of it: a change is detected, or changes no
+ * value. */
+static void a_changed_byte_of_a_killed_log_is_detected(void **state)
 {
     (void)state;
     struct extent chunks[TICKS];
@@ -240,7 +243,7 @@ static void a_changed_byte_of_a_killed_log(void **state)
     }
 }
 
-/* Reads all that there is, expecting nothing of it. */
+/* Reads everything, whatever it is. */
 static void read_all(void)
 {
     struct tact_error err = {0};
@@ -267,23 +270,23 @@ static void read_all(void)
 static void damage_of_many_bytes(void **state)
 {
     (void)state;
-    uint8_t *bytes = malloc(whole_size);
+    uint8_t *bytes = malloc(intact_size);
     uint64_t seed = 4 ^ campaign_seed();
 
     for (int i = 0; i < 400; i++) {
-        memcpy(bytes, whole, whole_size);
+        memcpy(bytes, whole, intact_size);
         size_t bursts = 1 + session_random(&seed) % 4;
         for (size_t b = 0; b < bursts; b++) {
             size_t length = 1 + session_random(&seed) % 64;
-            size_t from = session_random(&seed) % (whole_size - length);
-            size_t to = session_random(&seed) % (whole_size - length);
+            size_t from = session_random(&seed) % (intact_size - length);
+            size_t to = session_random(&seed) % (intact_size - length);
             uint64_t kind = session_random(&seed) % 3;
             if (kind == 0)
                 memmove(bytes + to, bytes + from, length);
             else
                 memset(bytes + to, kind == 1 ? 0 : 0xFF, length);
         }
-        write_file(bytes, whole_size - (i % 2 ? session_random(&seed) % whole_size : 0));
+        write_file(bytes, intact_size - (i % 2 ? session_random(&seed) % intact_size : 0));
         read_all();
     }
     free(bytes);
@@ -296,7 +299,7 @@ static void put_record(struct tact_bytes *out, uint8_t opcode, const void *data,
     tact_put(out, data, size);
 }
 
-/* A chunk of these bytes, under a checksum that is right. */
+/* A chunk of these bytes with a correct checksum. */
 static void put_chunk(struct tact_bytes *out, const struct tact_bytes *chunk)
 {
     struct tact_bytes content = {0};
@@ -312,7 +315,7 @@ static void put_chunk(struct tact_bytes *out, const struct tact_bytes *chunk)
     tact_bytes_free(&content);
 }
 
-/* Damage that no checksum shows: the parsers inside the chunks are on their own. */
+/* Damage with correct checksums: only the parsers can detect it. */
 static void forged_chunks(void **state)
 {
     (void)state;
@@ -321,7 +324,7 @@ static void forged_chunks(void **state)
     uint64_t seed = 5 ^ campaign_seed();
 
     int fd = open(base, O_WRONLY | O_CREAT | O_TRUNC, 0666);
-    assert_int_equal(write(fd, whole, whole_size), whole_size);
+    assert_int_equal(write(fd, whole, intact_size), intact_size);
     close(fd);
     for (int i = 0; i < 300; i++) {
         struct tact_mcap_reader reader;
@@ -356,7 +359,7 @@ static void forged_chunks(void **state)
     unlink(base);
 }
 
-static void lies_about_lengths(void **state)
+static void false_lengths_are_refused(void **state)
 {
     (void)state;
     static const uint64_t lengths[] = {0,         1,          UINT64_MAX, UINT64_MAX - 8,
@@ -380,7 +383,7 @@ static void lies_about_lengths(void **state)
             }
         }
     }
-    /* A chunk that claims more than a reader should give it. */
+    /* A chunk whose stated size is more than a reader should allocate. */
     file.size = content.size = 0;
     tact_put_u64(&content, 0);
     tact_put_u64(&content, 0);
@@ -397,7 +400,7 @@ static void lies_about_lengths(void **state)
     tact_bytes_free(&content);
 }
 
-static void what_is_no_log_is_refused(void **state)
+static void files_that_are_no_log_are_refused(void **state)
 {
     (void)state;
     struct tact_error err = {0};
@@ -414,7 +417,7 @@ static void what_is_no_log_is_refused(void **state)
     assert_int_equal(tact_log_open(path, &log, &err), -EINVAL);
     assert_non_null(strstr(err.text, "MCAP"));
 
-    /* A sound MCAP file of another program. */
+    /* A valid MCAP file of another program. */
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
     assert_int_equal(tact_mcap_writer_open(fd, "ros2", "other", 1, &writer), 0);
     int schema = tact_mcap_writer_schema(writer, "std_msgs/msg/String", "string data\n", 12);
@@ -430,13 +433,13 @@ static void what_is_no_log_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_cut_log_gives_its_whole_chunks),
-        cmocka_unit_test(a_changed_byte_is_noticed),
-        cmocka_unit_test(a_changed_byte_of_a_killed_log),
+        cmocka_unit_test(a_truncated_log_returns_its_whole_chunks),
+        cmocka_unit_test(a_changed_byte_is_detected),
+        cmocka_unit_test(a_changed_byte_of_a_killed_log_is_detected),
         cmocka_unit_test(damage_of_many_bytes),
         cmocka_unit_test(forged_chunks),
-        cmocka_unit_test(lies_about_lengths),
-        cmocka_unit_test(what_is_no_log_is_refused),
+        cmocka_unit_test(false_lengths_are_refused),
+        cmocka_unit_test(files_that_are_no_log_are_refused),
     };
     return cmocka_run_group_tests(tests, make_log, free_log);
 }

@@ -1,4 +1,4 @@
-/* Meshes: what is refused and why, integrals, the tree, readers, hulls, real files. */
+/* Meshes: refusals and their messages, integrals, the tree, readers, hulls, real files. */
 #include <errno.h>
 #include <math.h>
 #include <setjmp.h>
@@ -42,7 +42,7 @@ static void tetrahedron(void **unused)
     tact_mesh_free(mesh);
 }
 
-/** What must be refused, as edits of the good tetrahedron, and a word of the message. */
+/** Invalid meshes, as edits of a valid tetrahedron, and a word of the message expected. */
 static void refused(void **unused)
 {
     (void)unused;
@@ -97,7 +97,7 @@ static void refused(void **unused)
     assert_int_equal(tact_mesh_create(v[0], 4, t[0], 0, &mesh, NULL), -EINVAL);
 }
 
-/** Equal vertices are one, unused ones are dropped, components are counted. */
+/** Equal vertices are merged, unused ones are removed, components are counted. */
 static void welded(void **unused)
 {
     (void)unused;
@@ -134,7 +134,7 @@ static void check_tree(const struct tact_mesh *mesh)
         const struct tact_mesh_node *node = &mesh->nodes[stack[--top]];
         assert_true(node->count <= 4);
         if (node->count) {
-            assert_int_equal(node->first, covered); /* left to right, each leaf continues the run */
+            assert_int_equal(node->first, covered); /* the leaves cover the triangles in order */
             covered += node->count;
             for (uint32_t i = 3 * node->first; i < 3 * (node->first + node->count); i++) {
                 for (int k = 0; k < 3; k++) {
@@ -277,8 +277,8 @@ static void binary_stl(void **unused)
     assert_int_equal(tact_soup_read(data, sizeof data, "b", 1.0, &soup, &err), -EINVAL);
 }
 
-/** Nothing read crashes: random bytes and random edits of good files. */
-static void garbage(void **unused)
+/** Random bytes and random edits of valid files do not crash the readers. */
+static void random_bytes_do_not_crash_readers(void **unused)
 {
     (void)unused;
     const char *good = "solid x\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\n"
@@ -374,7 +374,7 @@ static void hulls(void **unused)
 
 struct known_mesh {
     const char *name;
-    size_t boundary; /* edges of one triangle only, counted with another program */
+    size_t boundary; /* edges of one triangle only, as counted by another program */
 };
 
 static const struct known_mesh FILES[] = {
@@ -446,10 +446,11 @@ static void files(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tetrahedron), cmocka_unit_test(refused), cmocka_unit_test(welded),
-        cmocka_unit_test(primitives),  cmocka_unit_test(obj),     cmocka_unit_test(ascii_stl),
-        cmocka_unit_test(binary_stl),  cmocka_unit_test(garbage), cmocka_unit_test(hulls),
-        cmocka_unit_test(files),
+        cmocka_unit_test(tetrahedron), cmocka_unit_test(refused),
+        cmocka_unit_test(welded),      cmocka_unit_test(primitives),
+        cmocka_unit_test(obj),         cmocka_unit_test(ascii_stl),
+        cmocka_unit_test(binary_stl),  cmocka_unit_test(random_bytes_do_not_crash_readers),
+        cmocka_unit_test(hulls),       cmocka_unit_test(files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* Surfaces that run through themselves are refused with the count; those that only touch, and
- * cavities, are not. */
+/* Meshes that intersect themselves are refused with the number of crossings; those that only touch
+ * themselves, and cavities, are accepted. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +13,7 @@
 #include "contact/mesh/mesh.h"
 #include "contact/vec.h"
 
-/** Triangles put together from meshes. */
+/** A mesh assembled from several. */
 struct build {
     double vertices[60000];
     uint32_t triangles[60000];
@@ -22,7 +22,7 @@ struct build {
 
 static struct build build;
 
-/** Adds a mesh, moved, and turned inside out where asked; frees it. */
+/** Adds a mesh displaced by (x, y, z), with its triangles reversed where `inside_out`; frees it. */
 static void add(struct tact_mesh *m, double x, double y, double z, int inside_out)
 {
     const double by[3] = {x, y, z};
@@ -56,7 +56,8 @@ static struct tact_mesh *ball(double radius, size_t triangles)
     return m;
 }
 
-/** Holds what tact_mesh_create() and tact_mesh_inspect() say of the build, which starts anew. */
+/** Checks the result of tact_mesh_create() and tact_mesh_inspect() for the assembled mesh, and
+ * clears that. */
 static struct tact_mesh_defects expect(int rc, const char *reason, double volume)
 {
     struct tact_mesh_defects d;
@@ -86,14 +87,15 @@ static void overlapping_components(void **unused)
     add(ball(1.0, 500), 1.2, 0.1, 0.2, 0);
     struct tact_mesh_defects d = expect(-EINVAL, "pairs of triangles that cross", 0);
     assert_true(d.crossings > 20 && d.components == 2);
-    /* A corner of a box in the face of another: three edges pass through it. */
+    /* A corner of a box goes through the face of another: three edges cross it. */
     add(box(1, 1, 1), 0, 0, 0, 0);
     add(box(1, 1, 1), 1.7, 1.5, 1.9, 0);
     d = expect(-EINVAL, "overlaps itself", 0);
     assert_true(d.crossings >= 3);
 }
 
-/** Bars that cross with all their faces in common planes: no edge passes through any inside. */
+/** Bars that cross with their faces in common planes: no edge crosses the interior of a triangle.
+ */
 static void aligned_bars(void **unused)
 {
     (void)unused;

@@ -1,7 +1,5 @@
-/*
- * A contact model of a program of its own: boxes that stand on a floor, each bottom face a patch.
- * It uses each part of a patch, against exact answers.
- */
+/* A contact model added by a program: boxes that stand on a floor, each bottom face a patch. Each
+ * member of a patch is used and compared with exact answers. */
 #include <errno.h>
 #include <math.h>
 #include <setjmp.h>
@@ -20,23 +18,24 @@
 
 #define G 9.81
 
-/* What the model is to measure. */
+/* Parameters of the model. */
 struct layer {
     enum tact_normal_law law;
-    double stiffness;  /* WRENCH: of each square metre [Pa/m]; */
-    double tangential; /* the same along the face, of bristles that the model keeps */
-    double aside;      /* from the middle of the face to the patch's centre [m] */
-    double belt;       /* speed of the floor along x [m/s] */
-    int halves;        /* 1: each half of the face is a piece */
-    int uniform;       /* 1: the limit surface by name, not by its fit */
-    int *left;         /* NULL, or counts what was prepared and not yet released */
+    double stiffness;    /* WRENCH: of each square metre [Pa/m]; */
+    double tangential;   /* the same along the face, of bristles whose deflection the model stores
+                            [Pa/m] */
+    double aside;        /* from the middle of the face to the patch's centre [m] */
+    double belt;         /* speed of the floor along x [m/s] */
+    int halves;          /* 1: each half of the face is a piece */
+    int uniform;         /* 1: the limit surface by name, not by its fit */
+    int *prepared_count; /* NULL, or the number of prepared shapes not yet released */
 };
 
-/* What the model derives from a box, and from the floor. */
+/* Data that the model derives from a shape at load. */
 struct derived {
     double half[3]; /* of the box [m] */
     double modulus; /* of its material [Pa] */
-    int *left;
+    int *prepared_count;
 };
 
 static int prepare(const struct tact_contact_model *model, const struct tact_shape *shape,
@@ -51,8 +50,8 @@ static int prepare(const struct tact_contact_model *model, const struct tact_sha
     assert_non_null(made);
     memcpy(made->half, shape->size, sizeof made->half);
     made->modulus = material->modulus;
-    made->left = layer->left;
-    *made->left += 1;
+    made->prepared_count = layer->prepared_count;
+    *made->prepared_count += 1;
     *data = made;
     return 0;
 }
@@ -60,7 +59,7 @@ static int prepare(const struct tact_contact_model *model, const struct tact_sha
 static void release(void *data)
 {
     struct derived *made = data;
-    *made->left -= 1;
+    *made->prepared_count -= 1;
     free(made);
 }
 
@@ -72,7 +71,8 @@ static int patches(const struct tact_shape *a, const struct tact_shape *b,
 }
 
 /* The elastic wrench of the layer over the patch, and its stiffness: integrals over a rectangle. */
-static void press(const struct layer *layer, const double *size, double low, struct tact_patch *p)
+static void press_layer(const struct layer *layer, const double *size, double low,
+                        struct tact_patch *p)
 {
     double area = 4.0 * size[0] * size[1], k = layer->stiffness * area, x = -layer->aside;
     double xx = size[0] * size[0] / 3.0 + x * x, yy = size[1] * size[1] / 3.0;
@@ -126,8 +126,9 @@ static int measure(const struct tact_pair_query *q, struct tact_patch *patch,
     }
     patch->depth = low;
     if (layer->law == TACT_LAW_WRENCH) {
-        press(layer, size, low, patch);
-        for (int i = 0; i < 2 && layer->tangential > 0.0; i++) { /* bristles, from where it began */
+        press_layer(layer, size, low, patch);
+        for (int i = 0; i < 2 && layer->tangential > 0.0;
+             i++) { /* bristles, deflected since the contact began */
             q->state[i] = q->state[2] > 0.0 ? q->state[i] : bottom[i];
             patch->wrench[1 + i] = (i ? -1.0 : 1.0) * 4.0 * size[0] * size[1] * layer->tangential *
                                    (bottom[i] - q->state[i]);
@@ -165,12 +166,12 @@ struct stand {
     struct world_scene scene;
 };
 
-/* A body of one box, or of as many feet in a row along x, over the floor. */
+/* A body above the floor: one box, or several feet in a row along x. */
 static void open_stand(struct stand *s, struct layer layer, struct tact_world_options o, double mu,
                        double restitution, int feet)
 {
     const struct tact_shape box = scene_box(0.1, 0.06, 0.04);
-    const double place[3] = {0.0, 0.0, 0.02 - 1e-12}; /* it touches */
+    const double place[3] = {0.0, 0.0, 0.02 - 1e-12}; /* in contact */
     struct tact_contact_law law = scene_rigid(mu);
     s->layer = layer;
     s->model = model_of(&s->layer);
@@ -188,7 +189,7 @@ static void open_stand(struct stand *s, struct layer layer, struct tact_world_op
     scene_start(&s->scene);
 }
 
-static struct tact_body *body_of(struct stand *s)
+static struct tact_body *stand_body(struct stand *s)
 {
     return tact_world_body(s->scene.world, 0);
 }
@@ -196,15 +197,15 @@ static struct tact_body *body_of(struct stand *s)
 /* Height of the lowest corner of the box. */
 static double lowest(struct stand *s)
 {
-    const struct tact_pose *pose = &body_of(s)->pose;
+    const struct tact_pose *pose = &stand_body(s)->pose;
     double turn[9];
     tact_quat_to_m3(turn, pose->quat_wxyz);
     return pose->position[2] - 0.05 * fabs(turn[6]) - 0.03 * fabs(turn[7]) - 0.02 * fabs(turn[8]);
 }
 
-/* Gaps ahead of touch: nothing sinks, and a box that lands on a corner gains no energy and comes to
- * lie flat. */
-static void gaps_let_nothing_sink(void **state)
+/* Gaps known ahead of touch: no corner penetrates, and a box that lands on a corner gains no
+ * energy and comes to rest flat. */
+static void a_box_on_gaps_does_not_sink(void **state)
 {
     (void)state;
     for (int n = 1; n <= 4; n *= 2) {
@@ -214,7 +215,7 @@ static void gaps_let_nothing_sink(void **state)
         o.period = 1e-3 * n;
         open_stand(&s, (struct layer){.law = TACT_LAW_GAPS}, o, 0.0, 0.0, 1);
         const double turn[3] = {0.006, 0.010, 0.0};
-        struct tact_body *body = body_of(&s);
+        struct tact_body *body = stand_body(&s);
         body->pose.position[2] += 0.005;
         tact_quat_from_rotvec(body->pose.quat_wxyz, turn);
         tact_world_refresh(s.scene.world);
@@ -233,8 +234,8 @@ static void gaps_let_nothing_sink(void **state)
     }
 }
 
-/* It comes back to e^2 of the height of its fall, from the floor and not from ahead of it. */
-static void gaps_rebound_at_touch(void **state)
+/* A box rebounds to e^2 of its drop height, from the floor and not from ahead of it. */
+static void a_box_on_gaps_rebounds_from_the_floor(void **state)
 {
     (void)state;
     struct tact_world_options o = tact_world_options_default();
@@ -242,13 +243,13 @@ static void gaps_rebound_at_touch(void **state)
     double top = 0.0;
     o.period = 1e-4;
     open_stand(&s, (struct layer){.law = TACT_LAW_GAPS}, o, 0.5, 0.5, 1);
-    body_of(&s)->pose.position[2] += 0.05;
+    stand_body(&s)->pose.position[2] += 0.05;
     tact_world_refresh(s.scene.world);
     for (int i = 0, up = 0; i < 3000; i++) {
         scene_step(&s.scene);
-        up |= body_of(&s)->twist[2] > 0.1;
+        up |= stand_body(&s)->twist[2] > 0.1;
         top = up ? fmax(top, lowest(&s)) : 0.0;
-        if (up && body_of(&s)->twist[2] < 0.0) {
+        if (up && stand_body(&s)->twist[2] < 0.0) {
             break;
         }
     }
@@ -257,9 +258,9 @@ static void gaps_rebound_at_touch(void **state)
     scene_close(&s.scene);
 }
 
-/* A box on a layer of springs, pulled aside: depth, tilt and the bristles' way are those of the
- * springs, wherever on the face the patch has its centre, and at any period. */
-static void wrench_yields_by_its_stiffness(void **state)
+/* A box on a layer of springs, pulled sideways: depth, tilt and deflection of the bristles follow
+ * from the stiffness, wherever on the face the patch has its centre, and at any period. */
+static void displacement_is_force_over_stiffness(void **state)
 {
     (void)state;
     const double k = 1e6, t = 4e6, area = 0.1 * 0.06, pull = 0.6;
@@ -273,17 +274,18 @@ static void wrench_yields_by_its_stiffness(void **state)
         struct layer layer = {TACT_LAW_WRENCH, k, t, i / 3 * 0.02, 0.0, 0, 0, NULL};
         open_stand(&s, layer, o, 0.9, 0.0, 1);
         scene_run(&s.scene, 1.0);
-        const struct tact_pose *pose = &body_of(&s)->pose;
+        const struct tact_pose *pose = &stand_body(&s)->pose;
         tact_quat_to_m3(turn, pose->quat_wxyz);
         double depth = weight / (k * area), way = pull / (t * area);
-        /* The weight leans over with the box, and friction is at the centre, which sinks. */
+        /* The weight acts at the centre of mass, which the tilt displaces, and friction at the
+         * patch's centre, which sinks. */
         double turning = k * area * 0.05 * 0.05 / 3.0 - weight * 0.02 - pull * layer.aside;
         double tilt = pull * 0.02 / turning;
         double of[3] = {(0.02 * turn[8] - pose->position[2]) / depth, turn[2] / tilt,
                         (pose->position[0] - layer.aside * (1.0 - turn[0])) / (way + 0.02 * tilt)};
         printf("h %.2f ms, centre %2.0f mm aside: depth %.6f, tilt %.6f, way %.6f of exact\n",
                1e3 * o.period, 1e3 * layer.aside, of[0], of[1], of[2]);
-        assert_true(s.scene.unsolved == 0 && tact_v3_norm(body_of(&s)->twist) < 1e-9);
+        assert_true(s.scene.unsolved == 0 && tact_v3_norm(stand_body(&s)->twist) < 1e-9);
         for (int m = 0; m < 3; m++) {
             assert_true(fabs(of[m] - 1.0) < 2e-5);
         }
@@ -291,8 +293,9 @@ static void wrench_yields_by_its_stiffness(void **state)
     }
 }
 
-/* Feet in a row on springs: each bears what its depth says, which no rigid contact could know. */
-static void springs_share_a_load(void **state)
+/* Feet in a row on springs: each bears the load of its depth, which rigid contacts leave
+ * undetermined. */
+static void feet_on_springs_share_a_load(void **state)
 {
     (void)state;
     enum { FEET = 17 };
@@ -319,7 +322,7 @@ static void springs_share_a_load(void **state)
     scene_close(&s.scene);
 }
 
-/* A wanted velocity: the floor carries what stands on it along. */
+/* A target velocity of a patch: a moving floor carries the box along. */
 static void belt_carries_a_box(void **state)
 {
     (void)state;
@@ -327,15 +330,15 @@ static void belt_carries_a_box(void **state)
     struct stand s;
     open_stand(&s, (struct layer){.law = TACT_LAW_GAPS, .belt = 0.2}, o, 0.5, 0.0, 1);
     scene_run(&s.scene, 0.02); /* it slips for 41 ms */
-    assert_true(fabs(body_of(&s)->twist[0] - 0.5 * G * 0.02) < 1e-9);
+    assert_true(fabs(stand_body(&s)->twist[0] - 0.5 * G * 0.02) < 1e-9);
     scene_run(&s.scene, 0.1);
-    printf("on a belt of 0.2 m/s: %.12f m/s\n", body_of(&s)->twist[0]);
-    assert_true(fabs(body_of(&s)->twist[0] - 0.2) < 1e-12);
+    printf("on a belt of 0.2 m/s: %.12f m/s\n", stand_body(&s)->twist[0]);
+    assert_true(fabs(stand_body(&s)->twist[0] - 0.2) < 1e-12);
     scene_close(&s.scene);
 }
 
-/* Several patches of one pair, and a friction limit that the model computed. */
-static void pieces_and_fits(void **state)
+/* Several patches of one pair, and a limit surface fitted by the model. */
+static void pieces_and_a_fitted_limit_surface(void **state)
 {
     (void)state;
     struct tact_world_options o = tact_world_options_default();
@@ -344,22 +347,22 @@ static void pieces_and_fits(void **state)
         struct stand s;
         open_stand(&s, (struct layer){.law = TACT_LAW_GAPS, .uniform = i, .halves = 1}, o, 0.5, 0.0,
                    1);
-        body_of(&s)->twist[5] = 4.0;
-        body_of(&s)->twist[0] = 0.3;
+        stand_body(&s)->twist[5] = 4.0;
+        stand_body(&s)->twist[0] = 0.3;
         scene_run(&s.scene, 0.02);
         const struct tact_contact *c = tact_world_contact(s.scene.world, 0);
         assert_int_equal(c->split, 2);
         assert_true(fabs(c->wrench[2] + 0.3 * G) < 1e-6);
-        speed[i] = body_of(&s)->twist[5];
+        speed[i] = stand_body(&s)->twist[5];
         scene_close(&s.scene);
     }
     printf("spin after 20 ms: %.12f rad/s\n", speed[0]);
     assert_true(speed[0] == speed[1] && speed[0] > 0.1 && speed[0] < 3.9);
 }
 
-/* The same model in a scene, by its name: what it keeps is in the log, so that a replay may start
- * at any tick and gets the same bits. */
-static void its_state_is_in_the_log(void **state)
+/* The same model in a scene, by its name: its state is in the log, so that a replay that starts at
+ * any tick has the same bits. */
+static void the_state_of_a_model_is_logged(void **state)
 {
     (void)state;
     static const char text[] =
@@ -388,7 +391,7 @@ static void its_state_is_in_the_log(void **state)
     assert_int_equal(rmdir(log), 0);
 }
 
-static void refuses_what_it_does_not_take(void **state)
+static void shapes_without_a_model_are_refused(void **state)
 {
     (void)state;
     const struct tact_shape ball = scene_sphere(0.02);
@@ -408,16 +411,16 @@ static void refuses_what_it_does_not_take(void **state)
     scene_close(&s);
 }
 
-/* What is derived from a shape at load is made once for those that are alike and one material, is
- * what a query gets, and is released with the world. */
-static void prepares_a_shape_once(void **state)
+/* Data derived from a shape at load is made once for equal shapes of one material, is passed to
+ * each query, and is released with the world. */
+static void data_of_equal_shapes_is_prepared_once(void **state)
 {
     (void)state;
     const struct tact_material soft = {.modulus = 3e4};
     struct tact_shape box = scene_box(0.1, 0.06, 0.04), other = scene_box(0.1, 0.06, 0.05);
     const double up = 0.02 - 1e-12;
-    int left = 0;
-    struct layer layer = {.law = TACT_LAW_GAPS, .left = &left};
+    int prepared_count = 0;
+    struct layer layer = {.law = TACT_LAW_GAPS, .prepared_count = &prepared_count};
     struct tact_contact_model model = model_of(&layer);
     struct tact_contact_law law = scene_rigid(0.5);
     struct world_scene s;
@@ -434,7 +437,8 @@ static void prepares_a_shape_once(void **state)
     assert_int_equal(tact_world_set_material(s.world, 1, &soft), 0);
     assert_int_equal(tact_world_set_material(s.world, -1, &soft), -EINVAL);
     scene_start(&s);
-    assert_int_equal(left, 3); /* the floor, four boxes and one that is higher */
+    assert_int_equal(prepared_count,
+                     3); /* the floor, one for four equal boxes, and one for a higher box */
     const struct derived *made = tact_prepared_data(s.world, &model, 3);
     assert_true(made == tact_prepared_data(s.world, &model, 1));
     assert_true(made->modulus == 3e4 && made->half[2] == 0.02);
@@ -446,11 +450,11 @@ static void prepares_a_shape_once(void **state)
     }
     assert_int_equal(tact_world_prepare(s.world, NULL, NULL), -EINVAL);
     scene_close(&s);
-    assert_int_equal(left, 0);
+    assert_int_equal(prepared_count, 0);
 }
 
-/* What session a scene becomes, or why it is refused. */
-static int why_not(const char *text, char message[512])
+/* Creates a session of the scene's text; returns the error, and writes its message. */
+static int create_session_of(const char *text, char message[512])
 {
     const struct tact_session_options options = {.clock = TACT_LOOP_FREE};
     struct tact_error err = {.line = 0};
@@ -467,9 +471,9 @@ static int why_not(const char *text, char message[512])
     return rc;
 }
 
-/* A fast body is of features where nothing is named, and refused by name beside a model that does
- * not know the gap, or a shape that features do not take. */
-static void fast_bodies_need_a_gap(void **state)
+/* A fast body uses the model `features` by default; a named model without gaps ahead of touch, or
+ * a shape that `features` does not accept, is refused by name. */
+static void fast_bodies_need_a_model_with_gaps(void **state)
 {
     (void)state;
     static const struct {
@@ -496,15 +500,16 @@ static void fast_bodies_need_a_gap(void **state)
                  "  - {name: floor, fixed: true, shapes: [{type: halfspace, material: ground}]}\n"
                  "  - {name: box, mass: 0.3, position: [0, 0, 1], fast: true, shapes: [%s]}\n",
                  cases[i].model, cases[i].shape);
-        int rc = why_not(text, message);
+        int rc = create_session_of(text, message);
         print_message("%s\n", message);
         assert_int_equal(rc, cases[i].rc);
         assert_string_equal(message, cases[i].expected);
     }
 }
 
-/* A shape that the model refuses is named, and nothing of the others is left behind. */
-static void refuses_a_shape_by_name(void **state)
+/* A shape that the model refuses is named in the message, and the data of the other shapes is
+ * released. */
+static void a_refused_shape_is_named(void **state)
 {
     (void)state;
     static const char text[] =
@@ -517,8 +522,8 @@ static void refuses_a_shape_by_name(void **state)
         "[{type: box, size: [0.1, 0.06, 0.04], material: wood}]}\n"
         "  - {name: tower, mass: 30, position: [1, 0, 2], shapes: "
         "[{type: box, size: [0.1, 0.06, 4], material: wood}]}\n";
-    static int left;
-    static struct layer layer = {.law = TACT_LAW_GAPS, .left = &left};
+    static int prepared_count;
+    static struct layer layer = {.law = TACT_LAW_GAPS, .prepared_count = &prepared_count};
     static struct tact_contact_model model;
     struct tact_session_options options = {.clock = TACT_LOOP_FREE};
     struct tact_error err = {.line = 0};
@@ -528,7 +533,7 @@ static void refuses_a_shape_by_name(void **state)
     model = model_of(&layer);
     model.name = "prepared";
     model.prepare = prepare;
-    assert_int_equal(tact_contact_model_add(&model), -EINVAL); /* who frees it? */
+    assert_int_equal(tact_contact_model_add(&model), -EINVAL); /* prepare without release */
     model.release = release;
     assert_int_equal(tact_contact_model_add(&model), 0);
     if (tact_scene_parse(text, strlen(text), "tower.yaml", NULL, &scene, &err)) {
@@ -539,24 +544,24 @@ static void refuses_a_shape_by_name(void **state)
     print_message("%s\n", message);
     assert_string_equal(message, "tower.yaml:9:5: bodies[2]: a shape of tower: 4 m high: expected "
                                  "at most 2 m");
-    assert_int_equal(left, 0);
+    assert_int_equal(prepared_count, 0);
     tact_scene_free(scene);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gaps_let_nothing_sink),
-        cmocka_unit_test(gaps_rebound_at_touch),
-        cmocka_unit_test(wrench_yields_by_its_stiffness),
-        cmocka_unit_test(springs_share_a_load),
+        cmocka_unit_test(a_box_on_gaps_does_not_sink),
+        cmocka_unit_test(a_box_on_gaps_rebounds_from_the_floor),
+        cmocka_unit_test(displacement_is_force_over_stiffness),
+        cmocka_unit_test(feet_on_springs_share_a_load),
         cmocka_unit_test(belt_carries_a_box),
-        cmocka_unit_test(pieces_and_fits),
-        cmocka_unit_test(its_state_is_in_the_log),
-        cmocka_unit_test(refuses_what_it_does_not_take),
-        cmocka_unit_test(prepares_a_shape_once),
-        cmocka_unit_test(refuses_a_shape_by_name),
-        cmocka_unit_test(fast_bodies_need_a_gap),
+        cmocka_unit_test(pieces_and_a_fitted_limit_surface),
+        cmocka_unit_test(the_state_of_a_model_is_logged),
+        cmocka_unit_test(shapes_without_a_model_are_refused),
+        cmocka_unit_test(data_of_equal_shapes_is_prepared_once),
+        cmocka_unit_test(a_refused_shape_is_named),
+        cmocka_unit_test(fast_bodies_need_a_model_with_gaps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* Moments carried forward against moments measured at the later pose. */
+/* Moments extrapolated to the next tick, compared with moments measured at its pose. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,7 +30,7 @@ struct errors {
     double v, c, s, g;
 };
 
-/** Carries a's overlap with b forward by 1 ms and compares with the truth. */
+/** Extrapolates the overlap of a with b by 1 ms and compares it with a measurement. */
 static struct errors carry(const struct tact_shape *a, struct tact_pose pa,
                            const struct tact_shape *b, struct tact_pose pb, const double ta[6],
                            const double tb[6], double exponent)
@@ -79,8 +79,7 @@ static void ball(void **unused)
     assert_true(m.volume == 0.0 && m.gradient[2] == 0.0);
 }
 
-/** A block into a plate: V ~ depth; both then swing round together, which changes nothing but axes.
- */
+/** A block pressed into a plate: V ~ depth; then both turn together, which only turns the axes. */
 static void block(void **unused)
 {
     (void)unused;
@@ -98,9 +97,10 @@ static void block(void **unused)
     e = carry(&a, pa, &b, pb, swing, swing, 1.0);
     print_message("both swung: V %.1e c %.1e C %.1e g %.1e\n", e.v, e.c, e.s, e.g);
     assert_true(e.v < 1e-9 && e.c < 1e-9 && e.s < 1e-9 && e.g < 1e-9);
-    /* Turned about a point off the centroid's normal: the torque part of the gradient. */
-    const double rock[6] = {0.0, 0.0, 0.0, 0.0, 0.5, 0.0};
-    e = carry(&a, pa, &b, pb, rock, STILL, 1.0);
+    /* Rotation about a point off the normal through the centroid: the torque part of the
+     * gradient. */
+    const double rocking[6] = {0.0, 0.0, 0.0, 0.0, 0.5, 0.0};
+    e = carry(&a, pa, &b, pb, rocking, STILL, 1.0);
     assert_true(e.v < 1e-3);
     tact_shape_release(&a);
     tact_shape_release(&b);

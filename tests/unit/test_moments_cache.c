@@ -1,5 +1,5 @@
-/* Kept lists of triangles change no bit of any moments: queries along a motion with one scratch,
- * which keeps lists, against the same queries each with a scratch of its own. */
+/* Cached lists of near triangles change no bit of any moments: queries along a motion with one
+ * scratch, which caches lists, against the same queries with an empty cache. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,7 +34,7 @@ static struct tact_shape blob(double radius, double bump, uint32_t triangles)
     return s;
 }
 
-static int lists_ready(const struct tact_moments_scratch *scratch)
+static int count_ready_lists(const struct tact_moments_scratch *scratch)
 {
     int n = 0;
     for (int i = 0; i < TACT_CACHE_LISTS; i++) {
@@ -43,13 +43,13 @@ static int lists_ready(const struct tact_moments_scratch *scratch)
     return n;
 }
 
-/** One contact that moves: pose of a, and the normal that the next query goes by. */
-struct walker {
+/** One moving contact: pose of a, and the normal that is passed to the next query. */
+struct moving_contact {
     struct tact_pose pose;
     double normal[3];
 };
 
-static void step(struct walker *w, double shift, double turn)
+static void step(struct moving_contact *w, double shift, double turn)
 {
     double spin[3], q[4], before[4];
     memcpy(before, w->pose.quat_wxyz, sizeof before);
@@ -62,18 +62,20 @@ static void step(struct walker *w, double shift, double turn)
     tact_quat_normalize(w->pose.quat_wxyz);
 }
 
-static struct tact_moments_scratch *fresh; /* without lists */
+static struct tact_moments_scratch *fresh; /* its cache is freed before every query */
 
-/** Measures a pair with kept lists and without; returns whether the bodies overlap. */
-static int same_bits(const struct tact_shape *a, struct walker *w, const struct tact_shape *b,
-                     const struct tact_pose *pb, struct tact_moments_scratch *kept)
+/** Measures a pair with and without cached lists and compares the bits; returns whether the bodies
+ * overlap. */
+static int same_bits(const struct tact_shape *a, struct moving_contact *w,
+                     const struct tact_shape *b, const struct tact_pose *pb,
+                     struct tact_moments_scratch *kept)
 {
     struct tact_moments with, without;
-    free(fresh->cache); /* all that is kept from one query to the next */
+    free(fresh->cache); /* the only state between two queries */
     fresh->cache = tact_prism_cache_create();
     int rc = tact_moments_pair(a, &w->pose, b, pb, w->normal, kept, &with);
     assert_int_equal(rc, tact_moments_pair(a, &w->pose, b, pb, w->normal, fresh, &without));
-    assert_int_equal(lists_ready(fresh), 0);
+    assert_int_equal(count_ready_lists(fresh), 0);
     assert_memory_equal(&with, &without, sizeof with);
     if (rc == 1) {
         tact_v3_scale(w->normal, with.gradient, -1.0 / tact_v3_norm(with.gradient));
@@ -83,14 +85,14 @@ static int same_bits(const struct tact_shape *a, struct walker *w, const struct 
 
 struct motion {
     const char *name;
-    double shift, turn; /* a query [m, rad], at most */
-    double jump;        /* now and then [m] */
-    int ticks;          /* after which fingers that went off are put back */
-    int usual;          /* lists are in use more often than not */
+    double shift, turn; /* largest displacement [m] and turn [rad] between two queries */
+    double jump;        /* additional displacement in every 40th tick [m] */
+    int ticks;          /* after which the fingers are put back into contact */
+    int usual;          /* whether most queries are expected to use a list */
 };
 
-/** Five fingertips on one body, as in a tick. */
-static void five_fingers(void **unused)
+/** Five fingertips on one body. */
+static void lists_of_five_fingertips_change_no_bit(void **unused)
 {
     (void)unused;
     static const struct motion motions[] = {
@@ -103,21 +105,23 @@ static void five_fingers(void **unused)
     for (size_t m = 0; m < sizeof motions / sizeof motions[0]; m++) {
         struct tact_moments_scratch *kept = tact_moments_scratch_create(1u << 18);
         struct tact_pose here = tact_pose_identity();
-        struct walker fingers[5];
+        struct moving_contact fingers[5];
         int ready = 0, queries = 0, touching = 0;
         for (int tick = 0; tick < 120; tick++) {
             for (int i = 0; i < 5; i++) {
-                const struct motion *by = &motions[m];
-                if (tick % by->ticks == 0) {
+                const struct motion *motion_kind = &motions[m];
+                if (tick % motion_kind->ticks == 0) {
                     fingers[i].pose = here;
                     tact_v3_set(fingers[i].normal, cos(1.2 * i), sin(1.2 * i), 0.1);
                     tact_v3_scale(fingers[i].pose.position, fingers[i].normal, 0.0378);
                 }
-                step(&fingers[i], tick % 40 == 39 ? by->jump + by->shift : by->shift, by->turn);
+                step(&fingers[i],
+                     tick % 40 == 39 ? motion_kind->jump + motion_kind->shift : motion_kind->shift,
+                     motion_kind->turn);
                 touching += same_bits(&tip, &fingers[i], &body, &here, kept);
                 queries++;
             }
-            ready += lists_ready(kept);
+            ready += count_ready_lists(kept);
         }
         print_message("%s: %d queries, %d touch, %d lists in use a tick\n", motions[m].name,
                       queries, touching, (ready + 60) / 120);
@@ -129,14 +133,14 @@ static void five_fingers(void **unused)
     tact_shape_release(&body);
 }
 
-/** Larger overlaps come to the limits of a list and of a cut. */
-static void deeper_and_deeper(void **unused)
+/** Large overlaps exceed the capacity of a list and of a cut. */
+static void lists_of_large_overlaps_change_no_bit(void **unused)
 {
     (void)unused;
     struct tact_shape a = blob(0.03, 1e-3, 20000), b = blob(0.03, 1e-3, 20000);
     struct tact_moments_scratch *kept = tact_moments_scratch_create(1u << 18);
     struct tact_pose here = tact_pose_identity();
-    struct walker w = {.pose = here, .normal = {0.0, 0.0, 1.0}};
+    struct moving_contact w = {.pose = here, .normal = {0.0, 0.0, 1.0}};
     for (int i = 0; i < 40; i++) {
         for (int again = 0; again < 3; again++) {
             tact_v3_set(w.pose.position, 1e-3, 0.0, 0.0605 - 1e-4 * i - 1e-7 * again);
@@ -148,8 +152,8 @@ static void deeper_and_deeper(void **unused)
     tact_shape_release(&b);
 }
 
-/** More pairs than there are lists; and a new mesh where an old one may have been. */
-static void many_and_others(void **unused)
+/** More pairs than lists; and a new mesh that may have the address of a freed one. */
+static void more_pairs_than_lists_change_no_bit(void **unused)
 {
     (void)unused;
     struct tact_shape body = blob(0.03, 1e-3, 3000);
@@ -159,7 +163,7 @@ static void many_and_others(void **unused)
         struct tact_shape tip = blob(0.008 + 0.0005 * round, 1e-4, 800);
         for (int tick = 0; tick < 6; tick++) {
             for (int i = 0; i < TACT_CACHE_LISTS + 8; i++) {
-                struct walker w = {.pose = here};
+                struct moving_contact w = {.pose = here};
                 double angle = 2.0 * M_PI * i / (TACT_CACHE_LISTS + 8);
                 tact_v3_set(w.normal, cos(angle), sin(angle), 0.0);
                 tact_v3_scale(w.pose.position, w.normal, 0.0378 + 1e-6 * tick);
@@ -174,9 +178,9 @@ static void many_and_others(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(five_fingers),
-                                       cmocka_unit_test(deeper_and_deeper),
-                                       cmocka_unit_test(many_and_others)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(lists_of_five_fingertips_change_no_bit),
+                                       cmocka_unit_test(lists_of_large_overlaps_change_no_bit),
+                                       cmocka_unit_test(more_pairs_than_lists_change_no_bit)};
     fresh = tact_moments_scratch_create(1u << 18);
     int rc = cmocka_run_group_tests(tests, NULL, NULL);
     tact_moments_scratch_destroy(fresh);

@@ -1,6 +1,6 @@
-/* Moments of capsules: boxes that fill space share out a capsule exactly; a plane along the axis
- * against integrals of slices; a capsule without length against the ball's closed forms; finer and
- * finer triangulations; finite differences; paths without jumps. */
+/* Moments of capsules: the overlaps with boxes that fill space add up to the capsule exactly; a
+ * plane along the axis against integrals of slices; a capsule without length against the ball's
+ * closed forms; finer and finer triangulations; finite differences; paths without jumps. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,7 +24,7 @@ static struct tact_shape shape(enum tact_shape_kind kind, double x, double y, do
     return s;
 }
 
-/** Its triangles are only for what is measured as a mesh. */
+/** A capsule without triangles, which are only needed where it is measured as a mesh. */
 static struct tact_shape bare(double radius, double half)
 {
     return (struct tact_shape){.kind = TACT_SHAPE_CAPSULE, .size = {radius, half}};
@@ -65,16 +65,17 @@ static void whole(const struct tact_shape *capsule, const struct tact_pose *pose
     }
 }
 
-/** Lengths of the 16 moments as a power of the size. */
-static int power(int k)
+/** Power of length that the k-th of the 16 moments is proportional to. */
+static int length_power(int k)
 {
     return k == 0 ? 3 : k < 4 ? 4 : k < 10 ? 5 : k < 13 ? 2 : 3;
 }
 
-/** Boxes around a corner in the capsule, deep or just inside its surface. Where an end of the axis
- *  lies in a face, the capsule is measured a little beside. */
-static double share_out(struct tact_shape *capsule, const struct tact_pose *at, double turned,
-                        const double corner[3])
+/** Sums the overlaps with eight boxes that meet in `corner`, inside the capsule; returns the worst
+ * difference from the whole capsule, relative to its size. Where an end of the axis lies in a face,
+ * the library measures a slightly displaced capsule. */
+static double sum_over_octants(struct tact_shape *capsule, const struct tact_pose *at,
+                               double turned, const double corner[3])
 {
     double size = capsule->size[0], half = 4.0 * (size + capsule->size[1]), worst = 0.0;
     struct tact_shape octant = shape(TACT_SHAPE_BOX, half, half, half);
@@ -95,7 +96,8 @@ static double share_out(struct tact_shape *capsule, const struct tact_pose *at, 
     }
     whole(capsule, at, exact);
     for (int k = 0; k < 16; k++) {
-        worst = fmax(worst, fabs(sum[k] - exact[k]) / pow(size + capsule->size[1], power(k)));
+        worst =
+            fmax(worst, fabs(sum[k] - exact[k]) / pow(size + capsule->size[1], length_power(k)));
     }
     tact_shape_release(&octant);
     return worst;
@@ -115,8 +117,8 @@ static void boxes_share_the_capsule(void **unused)
             corner[k] = scale * (i % 7 == 2 ? uniform(-1e-3, 1e-3) : uniform(-1.0, 1.0));
         }
         corner[2] = end ? scale * half : corner[2] * (1.0 + half);
-        double off = share_out(&capsule, &at, aligned ? 0.0 : 1.0, corner);
-        /* Aligned boxes about a short capsule may have both ends in faces. */
+        double off = sum_over_octants(&capsule, &at, aligned ? 0.0 : 1.0, corner);
+        /* Both ends of a short capsule's axis may lie in faces of aligned boxes. */
         int kind = aligned && end ? 2 : aligned;
         worst[kind] = fmax(worst[kind], off);
         if (!(off < (kind == 2 ? 1e-5 : 1e-11))) {
@@ -135,13 +137,14 @@ struct lying {
     long double v, x, xx, yy, zz, area;
 };
 
-static struct lying lie(long double r, long double l, long double depth)
+static struct lying add_lying_slices(long double r, long double l, long double depth)
 {
     const long double pi = 3.14159265358979323846264L;
     struct lying b = {0};
     enum { STEPS = 400 };
     for (int i = 0; i < STEPS; i++) {
-        for (int g = -1; g <= 1; g += 1) { /* three points of Gauss a step, in the angle */
+        for (int g = -1; g <= 1;
+             g += 1) { /* Gauss-Legendre with three points a step, over the angle */
             long double end = acosl(1 - depth / r), h = end / STEPS;
             long double weight = (g == 0 ? 8.0L : 5.0L) / 18;
             long double t = ((long double)i + 0.5L + (long double)g * sqrtl(0.15L)) * h;
@@ -168,8 +171,8 @@ static void near(double got, long double exact, long double tolerance, const cha
     }
 }
 
-/** A capsule that lies on a plane, or on a box: what rounding leaves of V, C and the gradient grows
- *  with the radius over the depth, which the bounds state. */
+/** A capsule that lies on a plane, or on a box: the rounding errors of V, C and the gradient grow
+ * with the radius over the depth, as the bounds state. */
 static void lies_on_a_plane(void **unused)
 {
     (void)unused;
@@ -180,7 +183,7 @@ static void lies_on_a_plane(void **unused)
     struct tact_shape box = shape(TACT_SHAPE_BOX, 0.1, 0.2, 0.05);
     for (size_t i = 0; i < 2 * sizeof depths / sizeof *depths; i++) {
         double depth = r * depths[i / 2], ratio = r / depth;
-        struct lying e = lie(r, l, depth);
+        struct lying e = add_lying_slices(r, l, depth);
         struct tact_pose at = tact_pose_identity(), ground = at;
         /* The plane's z up, the capsule's axis along its x. */
         at.quat_wxyz[0] = at.quat_wxyz[2] = sqrt(0.5);
@@ -203,7 +206,7 @@ static void lies_on_a_plane(void **unused)
     tact_shape_release(&box);
 }
 
-/** One that stands on its end, or is cut across by a plane that tilts. */
+/** A capsule that stands on its end, or is cut across its axis by a tilted plane. */
 static void cut_across(void **unused)
 {
     (void)unused;
@@ -215,7 +218,8 @@ static void cut_across(void **unused)
         struct tact_pose at = random_pose(1.0), local = tact_pose_identity(), ground;
         local.quat_wxyz[0] = cos(0.5 * tilt);
         local.quat_wxyz[1] = sin(0.5 * tilt);
-        local.position[2] = height; /* where the axis crosses it, so the cylinder alone is cut */
+        local.position[2] =
+            height; /* where the axis meets the plane, so that only the cylinder is cut */
         tact_pose_mul(&ground, &at, &local);
         struct tact_moments m;
         assert_int_equal(tact_moments_pair(&plane, &ground, &capsule, &at, NULL, NULL, &m), 1);
@@ -254,12 +258,12 @@ static double difference(const struct tact_moments *a, const struct tact_moments
     add_raw(x, a, about);
     add_raw(y, b, about);
     for (int k = 0; k < 16; k++) {
-        worst = fmax(worst, fabs(x[k] - y[k]) / pow(size, power(k)));
+        worst = fmax(worst, fabs(x[k] - y[k]) / pow(size, length_power(k)));
     }
     return worst;
 }
 
-/** Without length it is a ball, which has closed forms of its own. */
+/** A capsule without length is a ball, which has closed forms of its own. */
 static void short_ones_are_balls(void **unused)
 {
     (void)unused;
@@ -282,8 +286,8 @@ static void short_ones_are_balls(void **unused)
     assert_true(touching > 100 && worst < 1e-11);
 }
 
-/** Triangulations of a capsule come to it as their triangles get smaller: by four with four times
- *  as many. The mesh is not convex where the data is there. */
+/** The moments of triangulated capsules converge to the capsule's: with four times as many
+ * triangles the error is a quarter. The other mesh is not convex where the data is available. */
 static void triangulations_come_to_it(void **unused)
 {
     (void)unused;
@@ -353,7 +357,8 @@ static void gradient_is_the_slope(void **unused)
     assert_true(touching > 50 && worst < 3e-7);
 }
 
-/** V of a motion by dx and then dw about c, by the gradients before and after. */
+/** Change of V in a displacement by dx and then dw about c, by the mean of the gradients before and
+ * after. */
 static double slope(const struct tact_moments *a, const struct tact_moments *b, const double dx[3],
                     const double dw[3], const double origin[3])
 {
@@ -370,8 +375,8 @@ static double slope(const struct tact_moments *a, const struct tact_moments *b, 
     return sum;
 }
 
-/** Nothing jumps while a capsule turns and slides over a face of a plate, its diagonal, an edge and
- *  on into the air: V follows its gradient, and C changes by little. */
+/** No jumps while a capsule turns and slides over a face of a plate, its diagonal and an edge until
+ * it no longer touches: V follows its gradient, and C changes continuously. */
 static void smooth_along_a_path(void **unused)
 {
     (void)unused;
@@ -452,8 +457,8 @@ static void inside_and_beside(void **unused)
     tact_shape_release(&big);
 }
 
-/** Two capsules: the second is its triangulation, by whose error the lens of two balls is missed.
- */
+/** Two capsules, the second as its triangulation: the error against the closed form of two balls is
+ * that of the triangulation. */
 static void capsules_with_capsules(void **unused)
 {
     (void)unused;
@@ -475,7 +480,8 @@ static void capsules_with_capsules(void **unused)
     print_message("two capsules without length and the lens of two balls: V within %.1e\n", worst);
     assert_true(worst < 0.03);
     tact_shape_release(&round);
-    /* None where the segments are further apart than both radii, and always where nearer. */
+    /* No overlap where the distance of the axes exceeds the sum of the radii, and always one where
+     * it is less. */
     struct tact_shape a = shape(TACT_SHAPE_CAPSULE, 0.2, 0.5, 0.0);
     struct tact_shape b = shape(TACT_SHAPE_CAPSULE, 0.3, 0.7, 0.0);
     for (int i = 0; i < campaign_size(2000, 20000); i++) {

@@ -1,6 +1,6 @@
-/* Moments of meshes that are not convex, the project's own and real ones: three directions of
- * projection agree, the gradient is the derivative of the volume by finite differences, and A and B
- * are alike. */
+/* Moments of non-convex meshes, the project's own and real ones: three directions of projection
+ * agree, the gradient is the derivative of the volume by finite differences, and exchanging A and
+ * B changes only signs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,21 +28,21 @@ static const char *const names[] = {"knot.obj",
 
 static struct tact_moments_scratch *scratch;
 static struct tact_mesh *meshes[sizeof names / sizeof *names];
-static int count; /* of the meshes that are here */
+static int count; /* of the meshes that were found */
 
 /** Reads a mesh and scales it to a radius of 1, so that any two of them overlap well. */
 static struct tact_mesh *read_mesh(const char *name)
 {
-    struct tact_mesh *as_it_is = data_mesh(name, 1.0), *scaled = NULL;
-    if (as_it_is) {
-        scaled = data_mesh(name, 1.0 / as_it_is->radius);
+    struct tact_mesh *unscaled = data_mesh(name, 1.0), *scaled = NULL;
+    if (unscaled) {
+        scaled = data_mesh(name, 1.0 / unscaled->radius);
     }
-    tact_mesh_free(as_it_is);
+    tact_mesh_free(unscaled);
     return scaled;
 }
 
 /** A pose that turns a mesh at random and puts its centroid near the origin. */
-static struct tact_pose somewhere(const struct tact_mesh *mesh)
+static struct tact_pose random_overlapping_pose(const struct tact_mesh *mesh)
 {
     struct tact_pose p;
     double centre[3];
@@ -57,7 +57,7 @@ static struct tact_pose somewhere(const struct tact_mesh *mesh)
     return p;
 }
 
-static double apart_by(const double *a, const double *b, int n)
+static double largest_difference(const double *a, const double *b, int n)
 {
     double d = 0.0;
     for (int k = 0; k < n; k++) {
@@ -66,8 +66,8 @@ static double apart_by(const double *a, const double *b, int n)
     return sqrt(d);
 }
 
-/** What a gradient's rounding is held against: of a body in another, or through it, the gradient is
- *  nearly zero, the surface that it is the sum over is not. */
+/** Scale of a gradient's rounding error: the surface that the gradient is summed over. Of a body
+ * within another, or through it, the gradient itself is nearly zero. */
 static double area_of(const struct tact_moments *m)
 {
     return fmax(tact_v3_norm(m->gradient), pow(m->volume, 2.0 / 3.0));
@@ -93,7 +93,8 @@ static void directions_agree(void **unused)
     int overlaps = 0;
     for (int pair = 0; pair < count * count; pair++) {
         int i = pair % count, j = pair / count;
-        struct tact_pose pi = somewhere(meshes[i]), pj = somewhere(meshes[j]);
+        struct tact_pose pi = random_overlapping_pose(meshes[i]),
+                         pj = random_overlapping_pose(meshes[j]);
         struct tact_moments m[3], swapped;
         for (int k = 0; k < 3; k++) {
             moments_of(i, &pi, j, &pj, (double[]){k == 0, k == 1, k == 2}, &m[k]);
@@ -106,8 +107,10 @@ static void directions_agree(void **unused)
         worst_swap = fmax(worst_swap, fabs(swapped.volume / m[0].volume - 1.0));
         for (int k = 1; k < 3; k++) {
             worst_v = fmax(worst_v, fabs(m[k].volume / m[0].volume - 1.0));
-            worst_s = fmax(worst_s, apart_by(m[k].second, m[0].second, 6) / trace_of(&m[0]));
-            worst_g = fmax(worst_g, apart_by(m[k].gradient, m[0].gradient, 3) / area_of(&m[0]));
+            worst_s =
+                fmax(worst_s, largest_difference(m[k].second, m[0].second, 6) / trace_of(&m[0]));
+            worst_g =
+                fmax(worst_g, largest_difference(m[k].gradient, m[0].gradient, 3) / area_of(&m[0]));
             for (int x = 0; x < 3; x++) {
                 worst_c = fmax(worst_c, fabs(m[k].centroid[x] - m[0].centroid[x]));
             }
@@ -128,7 +131,8 @@ static void gradient_is_derivative(void **unused)
     int overlaps = 0;
     for (int pair = 0; pair < count * count; pair += 2) {
         int i = pair % count, j = pair / count;
-        struct tact_pose pi = somewhere(meshes[i]), pj = somewhere(meshes[j]);
+        struct tact_pose pi = random_overlapping_pose(meshes[i]),
+                         pj = random_overlapping_pose(meshes[j]);
         struct tact_moments m, ahead, behind;
         moments_of(i, &pi, j, &pj, NULL, &m);
         if (!(m.volume > 1e-3)) {
@@ -143,7 +147,7 @@ static void gradient_is_derivative(void **unused)
             moments_of(i, &after, j, &pj, m.gradient, &ahead);
             slope[k] = (ahead.volume - behind.volume) / (2.0 * e);
         }
-        worst = fmax(worst, apart_by(slope, m.gradient, 6) / area_of(&m));
+        worst = fmax(worst, largest_difference(slope, m.gradient, 6) / area_of(&m));
     }
     print_message("%d overlaps, central differences of V against the gradient: %.1e\n", overlaps,
                   worst);

@@ -23,7 +23,8 @@ struct errors {
     double v, c, s, g, q;
 };
 
-static void widen(struct errors *worst, const struct tact_moments *m, const struct answer *a)
+static void record_errors(struct errors *worst, const struct tact_moments *m,
+                          const struct answer *a)
 {
     static const double weight[6] = {1, 1, 1, 2, 2, 2};
     double trace = (double)(a->s[0] + a->s[1] + a->s[2]), size = sqrt(trace / (double)a->v);
@@ -40,8 +41,8 @@ static void widen(struct errors *worst, const struct tact_moments *m, const stru
         ds += weight[k] * pow(m->second[k] - (double)a->s[k], 2);
         ss += weight[k] * pow((double)a->s[k], 2);
     }
-    /* The gradient's rounding is that of the surface that it is the sum over, of which it may be a
-     * small part; of a contained body, nothing. */
+    /* The gradient's rounding error scales with the surface that it is summed over; the gradient
+     * may be much smaller than that, and is zero for a contained body. */
     double scale = fmax(sqrt(gg), 1e-3 * size * size);
     worst->v = fmax(worst->v, fabs(m->volume - (double)a->v) / (double)a->v);
     worst->c = fmax(worst->c, sqrt(dc) / size);
@@ -85,7 +86,7 @@ static void random_convex_pairs(void **unused)
         struct answer exact = oracle(ma, &pa, mb, &pb);
         if (exact.v > 1e-7L) {
             assert_int_equal(rc, 1);
-            widen(&worst[i % 2], &m, &exact);
+            record_errors(&worst[i % 2], &m, &exact);
             overlaps++;
         } else if (exact.v <= 0) {
             assert_true(m.volume < 1e-14);
@@ -98,7 +99,7 @@ static void random_convex_pairs(void **unused)
     assert_true(overlaps > 200);
     assert_true(worst[0].v < 1e-9 && worst[0].c < 1e-9 && worst[0].s < 1e-9);
     assert_true(worst[0].g < 1e-9 && worst[0].q < 1e-9);
-    /* Against the grain of a small overlap, large terms cancel. */
+    /* For a direction of projection across a small overlap, large terms cancel. */
     assert_true(worst[1].v < 1e-9 && worst[1].c < 1e-7 && worst[1].s < 1e-6);
     assert_true(worst[1].g < 1e-9 && worst[1].q < 1e-7);
 }
@@ -106,7 +107,7 @@ static void random_convex_pairs(void **unused)
 struct placement {
     const char *name;
     double a[3], b[3], at[3]; /* half extents, position of a against b */
-    int gradient;             /* whether the gradient is defined: no side faces coincide */
+    int gradient; /* whether the gradient is defined, which it is where no side faces coincide */
 };
 
 /** Boxes whose faces and edges coincide, in the frame of the world and of a turned one. */
@@ -175,7 +176,7 @@ static void aligned_boxes(void **unused)
                     } else {
                         memcpy(m.gradient, (double[6]){0}, sizeof m.gradient);
                     }
-                    widen(&worst, &m, &exact);
+                    record_errors(&worst, &m, &exact);
                 }
                 overlaps++;
             }
@@ -211,7 +212,7 @@ static void apart(void **unused)
     tact_shape_release(&b);
 }
 
-/** The gradient is the derivative of the volume, and the order of arguments turns its sign. */
+/** The gradient is the derivative of the volume, and exchanging the arguments reverses its sign. */
 static void gradient_is_derivative(void **unused)
 {
     (void)unused;
@@ -312,7 +313,8 @@ static void directions_agree_on_spot(void **unused)
     directions_agree("spot.obj", 0.1);
 }
 
-/** A half-space against a box so large that it is one, and full and empty cases. */
+/** A half-space compared with a box so large that it acts as one; the body wholly inside and
+ * outside. */
 static void mesh_halfspace(void **unused)
 {
     (void)unused;
@@ -335,7 +337,7 @@ static void mesh_halfspace(void **unused)
         assert_int_equal(rc, rs);
         assert_true(rc == (exact.v > 1e-14L) || fmax(m.volume, (double)exact.v) < 1e-12);
         if (exact.v > 1e-7L) {
-            widen(&worst, &m, &exact);
+            record_errors(&worst, &m, &exact);
             assert_true(m.gradient[1] == -swapped.gradient[1] && m.volume == swapped.volume);
             overlaps++;
         }
@@ -348,7 +350,7 @@ static void mesh_halfspace(void **unused)
     tact_shape_release(&slab);
 }
 
-static void scratch_too_small(void **unused)
+static void a_scratch_that_is_too_small_is_refused(void **unused)
 {
     (void)unused;
     struct tact_moments_scratch *tiny = tact_moments_scratch_create(3);
@@ -374,7 +376,7 @@ int main(void)
         cmocka_unit_test(directions_agree_on_a_knot),
         cmocka_unit_test(directions_agree_on_spot),
         cmocka_unit_test(mesh_halfspace),
-        cmocka_unit_test(scratch_too_small),
+        cmocka_unit_test(a_scratch_that_is_too_small_is_refused),
     };
     scratch = tact_moments_scratch_create(1000000);
     int rc = cmocka_run_group_tests(tests, NULL, NULL);

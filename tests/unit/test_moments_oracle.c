@@ -1,8 +1,8 @@
 /* Moments of 10,000 pairs of convex meshes against a clip in long double that shares no code with
- * the library: ordinary pairs, thin sheets, edges, faces that coincide, equal boxes, one inside the
- * other, none touching. Volume, centroid and second moment are held to
- * 1e-9 V + 768 eps S L, where S is half the overlap's surface (the mean of A's part and B's) and L
- * the size of the coordinates; where the bound is exceeded, the pair is printed. */
+ * the library: ordinary pairs, thin sheets, edges, faces that coincide, equal boxes, one inside
+ * the other, none touching. The bound of volume, centroid and second moment is 1e-9 V + 768 eps S
+ * L, where S is half the overlap's surface (the mean of A's part and B's) and L the size of the
+ * coordinates; where the bound is exceeded, the pair is printed. */
 #include <float.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,9 +22,10 @@
 
 static struct tact_moments_scratch *scratch;
 
-/** What a family of pairs came to: errors in units of their bounds, the gradient's in degrees. */
+/** Largest errors of a family of pairs, in units of their bounds; the gradient's direction in
+ * degrees. */
 struct tally {
-    int overlaps, ties, refused;
+    int overlaps, coplanar, refused;
     double v, c, s, g, degrees;
 };
 
@@ -201,7 +202,7 @@ static double degrees_between(const double *got, const real *want)
     return (double)(atan2l(size, dot) * 57.29577951308232L);
 }
 
-static void hold(const char *name, int i, double error, double bound, double *worst)
+static void check_bound(const char *name, int i, double error, double bound, double *worst)
 {
     double ratio = error > 0.0 ? error / bound : 0.0;
     if (!(ratio <= 1.0)) {
@@ -210,8 +211,8 @@ static void hold(const char *name, int i, double error, double bound, double *wo
     *worst = fmax(*worst, ratio);
 }
 
-/** Holds the moments of one overlap to their bounds. far: roundings of the second moment of terms
- * as far away as the bodies reach, which columns have. */
+/** Checks the moments of one overlap against their bounds. far: rounding errors of the second
+ * moment from terms at the bodies' whole size, which summation over columns has. */
 static void compare(const char *name, int i, const struct pair *p,
                     const struct oracle_answer *exact, const struct tact_moments *m, double far,
                     struct tally *tally)
@@ -219,13 +220,13 @@ static void compare(const char *name, int i, const struct pair *p,
     const struct oracle_answer want = *exact;
     double l = coordinate_size(p), dc = 0.0, ds = 0.0, dg = 0.0, dq = 0.0, g = 0.0;
     double area = 0.5 * (double)want.surface, v = (double)want.volume;
-    /* About three times the worst of many seeds, sheets of prisms; and the oracle's own rounding,
-     * which is all there is where corners only touch. */
+    /* About three times the worst of many seeds, which thin sheets of prisms have; plus the
+     * oracle's own rounding, which is the whole error where corners only touch. */
     double rounding = 768.0 * DBL_EPSILON * l, slack = 1e-9 * v + rounding * area;
     slack += (double)LDBL_EPSILON * l * l * l;
     tally->overlaps += v > slack;
-    tally->ties += want.ties > 0;
-    hold(name, i, fabs(m->volume - v), slack, &tally->v);
+    tally->coplanar += want.coplanar > 0;
+    check_bound(name, i, fabs(m->volume - v), slack, &tally->v);
     if (!(v > 1e3 * slack)) {
         return;
     }
@@ -239,18 +240,21 @@ static void compare(const char *name, int i, const struct pair *p,
     for (int k = 0; k < 6; k++) {
         ds += (k < 3 ? 1 : 2) * pow(m->second[k] - (double)want.second[k], 2);
     }
-    hold(name, i, sqrt(dc), slack / v * size + rounding, &tally->c);
-    hold(name, i, sqrt(ds), slack * size * size + far * DBL_EPSILON * area * l * l * l, &tally->s);
-    /* Twice: the patch's rim moves by more where surfaces meet at a small angle. */
-    hold(name, i, fmax(sqrt(dg), sqrt(dq) / size), 1e-9 * area + 2.0 * rounding * size, &tally->g);
+    check_bound(name, i, sqrt(dc), slack / v * size + rounding, &tally->c);
+    check_bound(name, i, sqrt(ds), slack * size * size + far * DBL_EPSILON * area * l * l * l,
+                &tally->s);
+    /* Twice the bound: where surfaces meet at a small angle, rounding moves the overlap's rim
+     * further. */
+    check_bound(name, i, fmax(sqrt(dg), sqrt(dq) / size), 1e-9 * area + 2.0 * rounding * size,
+                &tally->g);
     if (sqrt(g) > 1e-3 * area) {
         double degrees = degrees_between(m->gradient, want.gradient);
-        hold(name, i, degrees, 1e-6, &(double){0.0});
+        check_bound(name, i, degrees, 1e-6, &(double){0.0});
         tally->degrees = fmax(tally->degrees, degrees);
     }
 }
 
-/** The moments by signed prism pairs, which small convex meshes do without. */
+/** The moments by signed prism pairs, which the library does not use for small convex meshes. */
 static void by_prisms(const struct pair *p, struct tact_moments *m)
 {
     struct tact_prism_frame frame;
@@ -272,7 +276,7 @@ static int by_rim(const struct pair *p, struct tact_moments *m)
            tact_moments_rim(p->a, &p->pa, p->b, &p->pb, &frame, scratch, m) >= 0;
 }
 
-static void family(const char *name, int pairs, void (*make)(struct pair *, int))
+static void compare_family(const char *name, int pairs, void (*make)(struct pair *, int))
 {
     struct tally tally[3] = {{0}};
     random_state = 88172645463325252u ^ campaign_seed();
@@ -301,7 +305,7 @@ static void family(const char *name, int pairs, void (*make)(struct pair *, int)
         tact_mesh_free(p.b);
     }
     print_message("%s: %d pairs, %d overlap, %d with faces in one plane; errors/bounds:\n", name,
-                  pairs, tally[0].overlaps, tally[0].ties);
+                  pairs, tally[0].overlaps, tally[0].coplanar);
     for (int k = 0; k < 3; k++) {
         static const char *const methods[3] = {"pair", "prisms", "rim"};
         const struct tally *t = &tally[k];
@@ -315,13 +319,13 @@ static void family(const char *name, int pairs, void (*make)(struct pair *, int)
 static void convex_pairs(void **unused)
 {
     (void)unused;
-    family("ordinary", 3000, ordinary);
-    family("sheets", 1500, sheets);
-    family("shallow", 1500, shallow);
-    family("coincident", 1500, coincident);
-    family("equal boxes", 1000, equal_boxes);
-    family("contained", 500, contained);
-    family("apart", 1000, apart);
+    compare_family("ordinary", 3000, ordinary);
+    compare_family("sheets", 1500, sheets);
+    compare_family("shallow", 1500, shallow);
+    compare_family("coincident", 1500, coincident);
+    compare_family("equal boxes", 1000, equal_boxes);
+    compare_family("contained", 500, contained);
+    compare_family("apart", 1000, apart);
 }
 
 int main(void)

@@ -1,4 +1,5 @@
-/* The broad phase against none: all triangles of one mesh with all of the other. */
+/* The broad phase of triangles compared with all triangles of one mesh paired with all of the
+ * other. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +16,7 @@
 static struct tact_moments_scratch *scratch;
 
 /** A bent and dented ball, closed but not convex, scaled and moved in its own frame. */
-static struct tact_mesh *potato(size_t triangles, double size, double offset)
+static struct tact_mesh *dented_ball(size_t triangles, double size, double offset)
 {
     struct tact_mesh *ball, *mesh;
     assert_int_equal(tact_mesh_capsule(1.0, 0.4, triangles, &ball), 0);
@@ -33,8 +34,8 @@ static struct tact_mesh *potato(size_t triangles, double size, double offset)
     return mesh;
 }
 
-/** Poses that turn a mesh at random and put its centroid within reach of the origin. */
-static struct tact_pose somewhere(const struct tact_mesh *mesh, double reach)
+/** A random orientation with the mesh's centroid within `reach` of the origin. */
+static struct tact_pose random_near_pose(const struct tact_mesh *mesh, double reach)
 {
     struct tact_pose p;
     double centre[3];
@@ -51,9 +52,11 @@ static struct tact_pose somewhere(const struct tact_mesh *mesh, double reach)
 
 static double worst;
 
-/** Rounding is of the bodies' size L: that of the second moment, against the overlap's own, grows
- * as (L^3 / V)^(5/3). Overlaps below 1e-5 of the smaller body are held to as many digits fewer. */
-static void widen(const struct tact_moments *got, const struct tact_moments *want, double smaller)
+/** Rounding errors scale with the bodies' size L: relative to the overlap's second moment they grow
+ * as (L^3 / V)^(5/3). The bounds of overlaps below 1e-5 of the smaller body are widened
+ * accordingly. */
+static void record_errors(const struct tact_moments *got, const struct tact_moments *want,
+                          double smaller_volume)
 {
     double size = cbrt(want->volume), trace = want->second[0] + want->second[1] + want->second[2];
     double off = fabs(got->volume - want->volume) / want->volume;
@@ -65,7 +68,7 @@ static void widen(const struct tact_moments *got, const struct tact_moments *wan
     for (int k = 0; k < 6; k++) {
         off = fmax(off, fabs(got->second[k] - want->second[k]) / trace);
     }
-    worst = fmax(worst, off * fmin(1.0, pow(want->volume / (1e-5 * smaller), 5.0 / 3.0)));
+    worst = fmax(worst, off * fmin(1.0, pow(want->volume / (1e-5 * smaller_volume), 5.0 / 3.0)));
 }
 
 /** Measures a pair both ways; returns whether they overlap. */
@@ -91,7 +94,7 @@ static int compare(const struct tact_mesh *a, const struct tact_pose *pa, const 
     assert_int_equal(tact_prism_sum(a, pa, b, pb, &frame, listed, (size_t)count, &got), rc);
     free(every);
     if (rc) {
-        widen(&got, &want, fmin(a->volume, b->volume));
+        record_errors(&got, &want, fmin(a->volume, b->volume));
     }
     return rc;
 }
@@ -103,9 +106,9 @@ static void run(const char *what, size_t triangles_a, size_t triangles_b, double
     int overlaps = 0;
     worst = 0.0;
     for (int i = 0; i < queries; i++) {
-        struct tact_mesh *a = potato(triangles_a, 1.0, offset);
-        struct tact_mesh *b = potato(triangles_b, ratio, -offset);
-        struct tact_pose pa = somewhere(a, 0.5 + ratio), pb = somewhere(b, 0.1);
+        struct tact_mesh *a = dented_ball(triangles_a, 1.0, offset);
+        struct tact_mesh *b = dented_ball(triangles_b, ratio, -offset);
+        struct tact_pose pa = random_near_pose(a, 0.5 + ratio), pb = random_near_pose(b, 0.1);
         double d[3] = {uniform(-1, 1), uniform(-1, 1), uniform(-1, 1)};
         overlaps += compare(a, &pa, b, &pb, i % 2 ? d : NULL);
         tact_mesh_free(a);
@@ -138,14 +141,14 @@ static void far_from_origin(void **unused)
     run("30 sizes from the origin", 200, 300, 1.0, 30.0, 60);
 }
 
-/** More leaves in reach than the broad phase keeps at once. */
+/** More near leaves than the broad phase stores at once. */
 static void deep(void **unused)
 {
     (void)unused;
     worst = 0.0;
-    struct tact_mesh *a = potato(3000, 1.0, 0.0), *b = potato(2600, 1.05, 0.0);
+    struct tact_mesh *a = dented_ball(3000, 1.0, 0.0), *b = dented_ball(2600, 1.05, 0.0);
     for (int i = 0; i < 3; i++) {
-        struct tact_pose pa = somewhere(a, 0.1), pb = somewhere(b, 0.1);
+        struct tact_pose pa = random_near_pose(a, 0.1), pb = random_near_pose(b, 0.1);
         assert_int_equal(compare(a, &pa, b, &pb, NULL), 1);
     }
     print_message("deep: listed against all pairs %.1e\n", worst);
@@ -154,8 +157,8 @@ static void deep(void **unused)
     tact_mesh_free(b);
 }
 
-/** Sizes at which single precision would lose everything; no mesh is larger than 1e9 m. */
-static void any_unit(void **unused)
+/** Sizes at which single precision would have no correct digit; a mesh is at most 1e9 m large. */
+static void sizes_beyond_single_precision(void **unused)
 {
     (void)unused;
     static const double units[] = {1e-9, 1e8};
@@ -189,9 +192,9 @@ static void cut_by_planes(void **unused)
         for (size_t k = 0; k < 3 * count; k++) {
             points[k] = uniform(-1.0, 1.0);
         }
-        struct tact_mesh *hull, *a = potato(400, i % 2 ? 1.0 : 0.2, i % 3 ? 0.0 : 2.0);
+        struct tact_mesh *hull, *a = dented_ball(400, i % 2 ? 1.0 : 0.2, i % 3 ? 0.0 : 2.0);
         assert_int_equal(tact_mesh_hull(points, count, &hull, NULL), 0);
-        struct tact_pose pa = somewhere(a, 1.0), pb = somewhere(hull, 0.1);
+        struct tact_pose pa = random_near_pose(a, 1.0), pb = random_near_pose(hull, 0.1);
         struct tact_shape sa = {.kind = TACT_SHAPE_MESH, .mesh = a};
         struct tact_shape sb = {.kind = TACT_SHAPE_CONVEX, .mesh = hull};
         struct tact_prism_frame frame;
@@ -211,7 +214,7 @@ static void cut_by_planes(void **unused)
             assert_true(other == rc || got.volume + want.volume < 1e-13);
             overlaps += rc && other;
             if (rc && other) {
-                widen(&got, &want, fmin(a->volume, hull->volume));
+                record_errors(&got, &want, fmin(a->volume, hull->volume));
             }
         }
         tact_mesh_free(a);
@@ -226,9 +229,12 @@ static void cut_by_planes(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(same_size),       cmocka_unit_test(other_sizes),
-        cmocka_unit_test(far_from_origin), cmocka_unit_test(deep),
-        cmocka_unit_test(any_unit),        cmocka_unit_test(cut_by_planes),
+        cmocka_unit_test(same_size),
+        cmocka_unit_test(other_sizes),
+        cmocka_unit_test(far_from_origin),
+        cmocka_unit_test(deep),
+        cmocka_unit_test(sizes_beyond_single_precision),
+        cmocka_unit_test(cut_by_planes),
     };
     scratch = tact_moments_scratch_create(1000000);
     int rc = cmocka_run_group_tests(tests, NULL, NULL);

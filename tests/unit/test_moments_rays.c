@@ -1,5 +1,5 @@
-/* Moments by rays against exact ones: how errors fall with the resolution, and what open and
- * flipped surfaces do. */
+/* Moments by ray casting compared with exact ones: convergence with the resolution, and meshes
+ * with a missing or reversed triangle. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -44,7 +44,7 @@ static struct tact_shape box_of(double x, double y, double z)
     return s;
 }
 
-static struct tact_pose turned_pose(void)
+static struct tact_pose random_turned_pose(void)
 {
     struct tact_pose p = tact_pose_identity();
     random_turn(p.quat_wxyz);
@@ -52,7 +52,7 @@ static struct tact_pose turned_pose(void)
 }
 
 /** The scenes of a fingertip: ball, capsule and box against a ruler and the ground. */
-static void errors_fall(void **unused)
+static void errors_decrease_with_resolution(void **unused)
 {
     (void)unused;
     struct tact_shape ball = {.kind = TACT_SHAPE_SPHERE, .size = {0.008}};
@@ -68,10 +68,10 @@ static void errors_fall(void **unused)
         for (int n = 16; n <= 256; n *= 4) {
             struct tact_moments exact, m;
             struct tact_rays_report report;
-            /* The ruler's turn decides how thin its overlap with the ground is: one for all seeds.
-             */
+            /* The ruler's orientation determines how thin its overlap with the ground is: the same
+             * for all seeds. */
             random_state = (88172645463325252u + (uint64_t)i) ^ (i == 3 ? 0 : campaign_seed());
-            struct tact_pose pb = turned_pose(), offset = tact_pose_identity(), pa;
+            struct tact_pose pb = random_turned_pose(), offset = tact_pose_identity(), pa;
             tact_v3_copy(offset.position, at[i]);
             tact_pose_mul(&pa, &pb, &offset);
             struct tact_rays_body a = tact_rays_body(pairs[i][0], &pa);
@@ -90,7 +90,8 @@ static void errors_fall(void **unused)
     tact_shape_release(&finger);
 }
 
-/** Boxes along the axes with common faces: every ray counts whole, and half of a common face. */
+/** Boxes along the axes with common faces: the overlap counts whole along every ray, a common face
+ * by half. */
 static void common_faces(void **unused)
 {
     (void)unused;
@@ -107,11 +108,11 @@ static void common_faces(void **unused)
 }
 
 /** A box with a triangle missing or turned round is still measured, and it is reported. */
-static void dirty(void **unused)
+static void defective_meshes_are_measured_and_reported(void **unused)
 {
     (void)unused;
     struct tact_shape box = box_of(0.5, 0.5, 0.5), other = box_of(0.5, 0.5, 0.5);
-    struct tact_pose pa = turned_pose(), pb = turned_pose();
+    struct tact_pose pa = random_turned_pose(), pb = random_turned_pose();
     struct tact_moments exact, m;
     struct tact_rays_report report;
     uint32_t triangles[36];
@@ -162,9 +163,9 @@ static void refused(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(errors_fall),
+        cmocka_unit_test(errors_decrease_with_resolution),
         cmocka_unit_test(common_faces),
-        cmocka_unit_test(dirty),
+        cmocka_unit_test(defective_meshes_are_measured_and_reported),
         cmocka_unit_test(refused),
     };
     scratch = tact_moments_scratch_create(1u << 18);

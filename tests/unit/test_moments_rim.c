@@ -1,7 +1,7 @@
-/* Moments from the rim of an overlap against signed prism pairs, which take no decision about
- * inside and outside: bodies with holes, cavities and several components in every depth. The
- * gradient is the derivative of the volume by finite differences. What the rim cannot determine is
- * refused and measured by prisms. */
+/* Moments from the rim of an overlap compared with signed prism pairs, which need no test of
+ * inside and outside: bodies with holes, cavities and several components at every depth. The
+ * gradient is compared with finite differences of the volume. Overlaps whose rim cannot be
+ * determined are refused and measured by prisms. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -73,8 +73,8 @@ static void add_blob(struct tact_soup *to, double radius, const double at[3], in
     tact_soup_free(&soup);
 }
 
-/** A blob with two cavities, a blob within one of them, and one beside. */
-static struct tact_mesh *hollow(void)
+/** A blob with two cavities, a blob within one of them, and another blob outside. */
+static struct tact_mesh *make_hollow_blob(void)
 {
     struct tact_soup soup = {0};
     add_blob(&soup, 0.7, (double[]){0.0, 0.0, 0.0}, 0);
@@ -103,7 +103,7 @@ static void make_meshes(void)
     for (int i = 0; i < MESHES - 1; i++) {
         meshes[i] = made(&what[i]);
     }
-    meshes[MESHES - 1] = hollow();
+    meshes[MESHES - 1] = make_hollow_blob();
 }
 
 /** A pair of meshes as they lie, and the direction that prisms are taken along. */
@@ -135,7 +135,7 @@ static int by_prisms(const struct pair *p, struct tact_moments *m)
     return tact_prism_sum(p->a, &p->pa, p->b, &p->pb, &frame, pairs, (size_t)n, m);
 }
 
-static double apart_by(const double *a, const double *b, int n)
+static double largest_difference(const double *a, const double *b, int n)
 {
     double d = 0.0;
     for (int k = 0; k < n; k++) {
@@ -150,10 +150,11 @@ static double difference(const struct tact_moments *got, const struct tact_momen
     double v = want->volume, size = sqrt((want->second[0] + want->second[1] + want->second[2]) / v);
     double area = tact_max(tact_v3_norm(want->gradient), size * size);
     double worst = fabs(got->volume / v - 1.0);
-    worst = tact_max(worst, apart_by(got->centroid, want->centroid, 3) / size);
-    worst = tact_max(worst, apart_by(got->second, want->second, 6) / (v * size * size));
-    worst = tact_max(worst, apart_by(got->gradient, want->gradient, 3) / area);
-    return tact_max(worst, apart_by(got->gradient + 3, want->gradient + 3, 3) / (area * size));
+    worst = tact_max(worst, largest_difference(got->centroid, want->centroid, 3) / size);
+    worst = tact_max(worst, largest_difference(got->second, want->second, 6) / (v * size * size));
+    worst = tact_max(worst, largest_difference(got->gradient, want->gradient, 3) / area);
+    return tact_max(worst,
+                    largest_difference(got->gradient + 3, want->gradient + 3, 3) / (area * size));
 }
 
 static void agrees_with_prisms(void **unused)
@@ -206,7 +207,8 @@ static void gradient_is_derivative(void **unused)
             assert_true(by_rim(&before, &behind) == 1 && by_rim(&after, &ahead) == 1);
             slope[k] = (ahead.volume - behind.volume) / (2.0 * e);
         }
-        worst = tact_max(worst, apart_by(slope, m.gradient, 6) / tact_v3_norm(m.gradient));
+        worst =
+            tact_max(worst, largest_difference(slope, m.gradient, 6) / tact_v3_norm(m.gradient));
         overlaps++;
     }
     print_message("%d overlaps, central differences of V against the gradient: %.1e\n", overlaps,
@@ -243,9 +245,9 @@ static void contained(void **unused)
     tact_mesh_free(ball);
 }
 
-/** The least that a triangle of A stands out of being seen edge-on: z of its unit normal in the
- *  frame of prisms. */
-static double most_edge_on(const struct pair *p)
+/** The least |z| of the unit normals of A's triangles in the frame of the prisms: 0 for a triangle
+ * parallel to the direction of projection. */
+static double least_normal_z(const struct pair *p)
 {
     struct tact_prism_frame frame;
     double rot[9], shift[3], least = 1.0;
@@ -267,8 +269,8 @@ static double most_edge_on(const struct pair *p)
     return least;
 }
 
-/** Faces in common: half of them counts, as prisms have it, who take them one by one; of those that
- *  they see nearly edge-on with fewer digits. The rim may refuse. */
+/** Common faces count by half, as with prisms, which lose digits for faces nearly parallel to the
+ * direction of projection. The rim method may refuse such pairs. */
 static void common_faces(void **unused)
 {
     (void)unused;
@@ -276,7 +278,7 @@ static void common_faces(void **unused)
         .kind = TACT_GENERATE_GEAR, .radius = 0.9, .height = 0.4, .count = 17, .triangles = LARGE};
     struct tact_mesh *large = made(&gear);
     static const double shifts[4][3] = {{0, 0, 0}, {0.2, 0.1, 0.0}, {0, 0, 0.1}, {0, 0, -0.3999}};
-    double worst = 0.0, most = 0.0;
+    double worst = 0.0, worst_ratio = 0.0;
     int refused = 0;
     const int poses = campaign_size(40, 40);
     for (int i = 0; i < poses; i++) {
@@ -291,18 +293,18 @@ static void common_faces(void **unused)
         assert_int_equal(by_prisms(&p, &want), 1);
         double off = difference(&m, &want);
         worst = tact_max(worst, off);
-        most = tact_max(most, off / (1e-12 + 1e-15 / most_edge_on(&p)));
+        worst_ratio = tact_max(worst_ratio, off / (1e-12 + 1e-15 / least_normal_z(&p)));
     }
     print_message("common faces, rim against prisms: %.1e, %.1e of its bound; %d of %d refused\n",
-                  worst, most, refused, poses);
-    assert_true(most < 1.0);
+                  worst, worst_ratio, refused, poses);
+    assert_true(worst_ratio < 1.0);
     assert_true(refused <= 4);
     tact_mesh_free(large);
 }
 
-/** What two cubes of edge 2 have in common, B's centre at `apart` from A's, in A's axes about its
- *  centre; the gradient is the mean of both sides where faces are common. */
-static void box_in_box(const double apart[3], struct tact_moments *m)
+/** Exact moments of the overlap of two aligned cubes of edge 2, with B's centre at `apart` from
+ * A's, in A's frame; where faces are common the gradient is the mean of its one-sided values. */
+static void exact_cube_overlap(const double apart[3], struct tact_moments *m)
 {
     double size[3];
     memset(m, 0, sizeof *m);
@@ -317,8 +319,8 @@ static void box_in_box(const double apart[3], struct tact_moments *m)
     }
 }
 
-/** Common faces seen more and more edge-on along the direction of projection: prisms find them,
- * with fewer and fewer digits. */
+/** Common faces ever closer to parallel to the direction of projection: prisms measure them with
+ * ever fewer digits. */
 static void common_faces_edge_on(void **unused)
 {
     (void)unused;
@@ -327,7 +329,7 @@ static void common_faces_edge_on(void **unused)
     const double apart[3] = {0.0, 0.0, 0.3};
     struct tact_moments got, want;
     double worst = 0.0;
-    box_in_box(apart, &want);
+    exact_cube_overlap(apart, &want);
     for (int i = 0; i < 400; i++) {
         const struct tact_pose still = tact_pose_identity();
         const double nz = pow(10.0, uniform(-9.0, -1.0)), turn = uniform(0.3, 1.2);
@@ -344,7 +346,7 @@ static void common_faces_edge_on(void **unused)
         assert_true(n > 0);
         assert_int_equal(tact_prism_sum(cube, &p.pa, cube, &p.pb, &frame, pairs, (size_t)n, &got),
                          1);
-        worst = tact_max(worst, apart_by(got.gradient, want.gradient, 3) * nz);
+        worst = tact_max(worst, largest_difference(got.gradient, want.gradient, 3) * nz);
         assert_true(fabs(got.volume / want.volume - 1.0) < 1e-14);
     }
     print_message("common faces seen edge-on, gradient: %.1e over z of the normal\n", worst);
@@ -352,8 +354,8 @@ static void common_faces_edge_on(void **unused)
     tact_mesh_free(cube);
 }
 
-/** Two prisms whose edge and face touch, but overlap nowhere: whatever the rim there, neither is in
- *  the other. */
+/** Two prisms whose edge and face touch without an overlap: whatever rim is found, neither counts
+ * as inside the other. */
 static void touching_edges(void **unused)
 {
     (void)unused;
@@ -379,8 +381,8 @@ static void touching_edges(void **unused)
     tact_mesh_free(wedge);
 }
 
-/** Cubes whose faces are grids, one on the other along each axis, aligned and shifted by ever more:
- *  exact in every case, and nothing happens between. */
+/** Cubes whose faces are grids of triangles, in contact along each axis, aligned and then shifted
+ * by increasing amounts: exact in every case, without a jump between. */
 static void aligned_cubes(void **unused)
 {
     (void)unused;
@@ -390,7 +392,7 @@ static void aligned_cubes(void **unused)
     for (int g = 0; g < 2; g++) {
         struct tact_mesh *cube = grid_cube(grids[g]);
         assert_non_null(cube);
-        double worst = 0.0, most = 0.0;
+        double worst = 0.0, worst_ratio = 0.0;
         for (int i = 0; i < 6 * (int)(sizeof shifts / sizeof *shifts); i++) {
             const double shift = shifts[i / 6], depth = i % 6 < 3 ? 0.01 : 0.4;
             double apart[3] = {shift, 0.6 * shift, shift};
@@ -398,26 +400,28 @@ static void aligned_cubes(void **unused)
             struct tact_moments got, want;
             apart[i % 3] = 2.0 - depth;
             tact_v3_copy(p.pb.position, apart);
-            box_in_box(apart, &want);
+            exact_cube_overlap(apart, &want);
             assert_int_equal(by_rim(&p, &got), 1);
-            /* From here on faces count as common: the gradient is their mean. */
+            /* From this distance on the faces count as common: the gradient is the mean of its
+             * one-sided values. */
             const double tie = 1e-11 + 4.0 * depth * (shift > 0.0 && shift < 2e-13);
             worst = tact_max(worst, fabs(got.volume / want.volume - 1.0));
-            worst = tact_max(worst, apart_by(got.centroid, want.centroid, 3));
-            worst = tact_max(worst, apart_by(got.second, want.second, 6) / want.volume);
-            most = tact_max(most, apart_by(got.gradient, want.gradient, 3) / tie);
+            worst = tact_max(worst, largest_difference(got.centroid, want.centroid, 3));
+            worst = tact_max(worst, largest_difference(got.second, want.second, 6) / want.volume);
+            worst_ratio =
+                tact_max(worst_ratio, largest_difference(got.gradient, want.gradient, 3) / tie);
         }
         print_message("grids of %d: V, c, C %.1e, gradient %.1e of its bound\n", grids[g], worst,
-                      most);
+                      worst_ratio);
         assert_true(worst < 3e-12);
-        assert_true(most < 1.0);
+        assert_true(worst_ratio < 1.0);
         tact_mesh_free(cube);
     }
 }
 
-/** Two cubes of 307,200 triangles, with normals of the last tick that are of no use: seen from the
- * wrong side more of them is near than there is room for. */
-static void wrong_directions(void **unused)
+/** Two cubes of 307,200 triangles, with useless normals of the last tick: projected along those,
+ * more triangles are near than a list can hold. */
+static void stale_normals_are_handled(void **unused)
 {
     (void)unused;
     static const double directions[][3] = {
@@ -431,17 +435,18 @@ static void wrong_directions(void **unused)
         struct tact_pose pb = pa;
         struct tact_moments got, want;
         tact_v3_copy(pb.position, apart);
-        box_in_box(apart, &want);
+        exact_cube_overlap(apart, &want);
         assert_int_equal(tact_moments_pair(&s, &pa, &s, &pb, directions[i / 2], scratch, &got), 1);
         assert_true(fabs(got.volume / want.volume - 1.0) < 3e-12);
-        assert_true(apart_by(got.centroid, want.centroid, 3) < 3e-12);
-        assert_true(apart_by(got.gradient, want.gradient, 3) < 1e-11);
+        assert_true(largest_difference(got.centroid, want.centroid, 3) < 3e-12);
+        assert_true(largest_difference(got.gradient, want.gradient, 3) < 1e-11);
     }
     tact_mesh_free(cube);
 }
 
-/** A surface that is torn open, one leaf in four in its turn: refused, or measured as it was. */
-static void torn_surface(void **unused)
+/** The corner of a triangle is displaced, in one of every four leaves in turn, so that the surface
+ * is open: the pair is refused, or measured as without the damage. */
+static void a_torn_surface_is_refused(void **unused)
 {
     (void)unused;
     struct pair p = {meshes[3], meshes[1], tact_pose_identity(), tact_pose_identity(), NULL};
@@ -458,12 +463,12 @@ static void torn_surface(void **unused)
         refused += rc == -EAGAIN;
         assert_true(rc == -EAGAIN || (rc == 1 && difference(&got, &want) < 1e-12));
     }
-    print_message("refused with %d of %u leaves torn\n", refused, p.a->wide->leaf_count / 4);
+    print_message("refused with %d of %u leaves damaged\n", refused, p.a->wide->leaf_count / 4);
     assert_true(refused > 50);
 }
 
-/** What was measured before changes no bit. */
-static void same_bits(void **unused)
+/** Measurements of other pairs in between change no bit. */
+static void results_do_not_depend_on_earlier_queries(void **unused)
 {
     (void)unused;
     for (int i = 0; i < 40; i++) {
@@ -488,11 +493,16 @@ static void same_bits(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(agrees_with_prisms), cmocka_unit_test(gradient_is_derivative),
-        cmocka_unit_test(contained),          cmocka_unit_test(common_faces),
-        cmocka_unit_test(aligned_cubes),      cmocka_unit_test(common_faces_edge_on),
-        cmocka_unit_test(touching_edges),     cmocka_unit_test(torn_surface),
-        cmocka_unit_test(same_bits),          cmocka_unit_test(wrong_directions),
+        cmocka_unit_test(agrees_with_prisms),
+        cmocka_unit_test(gradient_is_derivative),
+        cmocka_unit_test(contained),
+        cmocka_unit_test(common_faces),
+        cmocka_unit_test(aligned_cubes),
+        cmocka_unit_test(common_faces_edge_on),
+        cmocka_unit_test(touching_edges),
+        cmocka_unit_test(a_torn_surface_is_refused),
+        cmocka_unit_test(results_do_not_depend_on_earlier_queries),
+        cmocka_unit_test(stale_normals_are_handled),
     };
     make_meshes();
     scratch = tact_moments_scratch_create(1u << 22);

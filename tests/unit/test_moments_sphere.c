@@ -1,6 +1,6 @@
 /* Moments of spheres: caps and lenses against integrals of slices, spheres with meshes against
- * exact cases, against additivity (boxes that fill space share out the whole ball) and finite
- * differences. */
+ * exact cases, against additivity (the overlaps with boxes that fill space add up to the whole
+ * ball) and finite differences. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -88,7 +88,7 @@ static void caps(void **unused)
     const double s = sqrt(0.5);
     for (size_t i = 0; i < sizeof DEPTHS / sizeof DEPTHS[0]; i++) {
         double depth = DEPTHS[i];
-        /* Powers of two keep positions exact, so that only the formulas are judged. */
+        /* Powers of two keep positions exact, so that only the formulas contribute errors. */
         double x = 1.0 - depth;
         depth = 1.0 - x;
         struct slices exact = {0};
@@ -164,8 +164,8 @@ static void add_raw(double sum[16], const struct tact_moments *m, double sign)
     }
 }
 
-/** Eight boxes around a point in the ball share it out: faces, edges and corners, deep and shallow.
- */
+/** The overlaps with eight boxes around a point in the ball add up to the ball: faces, edges and
+ * corners, deep and shallow. */
 static void boxes_share_the_ball(void **unused)
 {
     (void)unused;
@@ -203,7 +203,7 @@ static void boxes_share_the_ball(void **unused)
     tact_shape_release(&octant);
 }
 
-/** The same away from the edge itself, where no digits are lost. */
+/** The same with centres not on an edge, where no digits are lost. */
 static void boxes_share_exactly(void **unused)
 {
     (void)unused;
@@ -251,8 +251,9 @@ static double slope_of(const struct tact_shape *ball, const struct tact_pose *pa
     return (side[1].volume - side[0].volume) / (2.0 * e);
 }
 
-/** The gradient of balls with convex hulls is the derivative of V. Of two steps the better counts:
- *  the short one has more rounding, the long one bends more where the ball comes to an edge. */
+/** The gradient of a ball with a convex hull is the derivative of V. The better of two step sizes
+ * counts: the small one has more rounding error, the large one more truncation error where the ball
+ * reaches an edge. */
 static void gradient_is_derivative(void **unused)
 {
     (void)unused;
@@ -327,7 +328,7 @@ static void agrees_with_prisms(void **unused)
     tact_moments_scratch_destroy(scratch);
 }
 
-/** A ball anywhere in and around a mesh, deep, cut by what stands out of it, or wholly inside. */
+/** A ball at random positions in and around a mesh: deep, cut by protrusions, or wholly inside. */
 static void agrees_on(const char *name)
 {
     struct tact_mesh *solid = data_mesh(name, 1.0), *fine;
@@ -390,7 +391,8 @@ static void smooth_over_edges(void **unused)
     double worst_v = 0.0, worst_s = 0.0;
     const double step = 1e-7;
     for (int i = 0; i <= 200000; i++) {
-        /* From the middle of the face over its diagonal and its long edge into the air. */
+        /* From the middle of the face across its diagonal and its long edge, until it no longer
+         * touches. */
         tact_v3_set(pa.position, 0.02, 0.001 + 0.008 - 5e-5, (double)i * step);
         int rc = tact_moments_pair(&ball, &pa, &plate, &pb, NULL, NULL, &m);
         if (i && rc == 1) {
@@ -407,7 +409,7 @@ static void smooth_over_edges(void **unused)
     tact_shape_release(&plate);
 }
 
-static void whole_and_none(void **unused)
+static void balls_wholly_inside_or_outside(void **unused)
 {
     (void)unused;
     struct tact_mesh *fine;
@@ -451,7 +453,7 @@ int main(void)
         cmocka_unit_test(agrees_on_a_star),
         cmocka_unit_test(agrees_on_a_cow),
         cmocka_unit_test(smooth_over_edges),
-        cmocka_unit_test(whole_and_none),
+        cmocka_unit_test(balls_wholly_inside_or_outside),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

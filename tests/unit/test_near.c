@@ -1,4 +1,5 @@
-/* The pairs of a tick, against all pairs: whatever moves, jumps, or is no number. */
+/* The broad phase of shapes compared with all pairs: under motion, jumps, and states that are not
+ * finite. */
 #include <errno.h>
 #include <math.h>
 #include <setjmp.h>
@@ -15,7 +16,7 @@ enum { BODIES = 40, TICKS = 400 };
 
 /* Balls of sizes over `decades`, some of them two of one body, boxes, a floor, a tilted plane and a
  * fixed ball. */
-static void build(struct world_scene *s, double decades)
+static void build_balls(struct world_scene *s, double decades)
 {
     const struct tact_contact_law law = scene_rigid(0.5);
     const struct tact_shape plane = {.kind = TACT_SHAPE_HALFSPACE}, post = scene_sphere(0.2);
@@ -42,7 +43,7 @@ static void build(struct world_scene *s, double decades)
     assert_int_equal(tact_world_finish(s->world), 0);
 }
 
-/* As world_step.c has it, by the shapes' own poses. */
+/* The criterion of world_step.c, computed from the shapes' poses. */
 static int is_close(const struct tact_world *world, int a, int b)
 {
     const struct tact_shape *of[2] = {tact_world_shape(world, a), tact_world_shape(world, b)};
@@ -82,11 +83,11 @@ static void move(struct world_scene *s, int tick)
     }
 }
 
-static void finds_all_pairs(void **state)
+static void every_close_pair_is_listed(void **state)
 {
     (void)state;
     struct world_scene s;
-    build(&s, 2);
+    build_balls(&s, 2);
     struct tact_world *world = s.world;
     int pairs = tact_world_extent(world).pairs, closest = 0;
     double listed = 0, close = 0;
@@ -103,7 +104,7 @@ static void finds_all_pairs(void **state)
             at += in;
             now += wanted;
         }
-        assert_int_equal(at, count); /* each once, ascending */
+        assert_int_equal(at, count); /* each pair once, ascending */
         listed += count / (double)TICKS;
         close += now / (double)TICKS;
         closest = now > closest ? now : closest;
@@ -114,12 +115,13 @@ static void finds_all_pairs(void **state)
     scene_close(&s);
 }
 
-/* A contact that was written from outside is cleared by a tick, however far its shapes are. */
-static void clears_what_was_written(void **state)
+/* A contact that a program wrote to is cleared by the next tick, however far apart its shapes
+ * are. */
+static void an_added_contact_is_cleared(void **state)
 {
     (void)state;
     struct world_scene s;
-    build(&s, 2);
+    build_balls(&s, 2);
     struct tact_world *world = s.world;
     int far = tact_world_next_pair(world, -1);
     while (tact_world_is_close(world, far)) {
@@ -135,9 +137,9 @@ static void clears_what_was_written(void **state)
     scene_close(&s);
 }
 
-/* Balls thrown at each other, searched for in every tick and only where some have moved: one state.
- */
-static void searches_change_nothing(void **state)
+/* Balls thrown at each other: the state is the same whether pairs are searched for in every tick
+ * or only once shapes have moved far enough. */
+static void searching_again_changes_no_bit(void **state)
 {
     (void)state;
     struct world_scene s[2];
@@ -145,7 +147,7 @@ static void searches_change_nothing(void **state)
     int touching = 0, searches = 0;
     for (int k = 0; k < 2; k++) {
         random_state = seed;
-        build(&s[k], 0.5);
+        build_balls(&s[k], 0.5);
         for (int i = 0; i < BODIES; i++) {
             for (int n = 0; n < 3; n++) {
                 tact_world_body(s[k].world, i)->twist[n] = uniform(-1, 1);
@@ -181,9 +183,9 @@ static void searches_change_nothing(void **state)
     scene_close(&s[1]);
 }
 
-/* Where more contacts touch than there is room for, the solve says so and nothing is transmitted.
- */
-static void refuses_what_has_no_room(void **state)
+/* Where more contacts touch than the world has room for, the solve reports an error and no impulse
+ * is transmitted. */
+static void too_many_contacts_are_refused(void **state)
 {
     (void)state;
     struct tact_world_options options = tact_world_options_default();
@@ -209,7 +211,7 @@ static void refuses_what_has_no_room(void **state)
     scene_close(&s);
 }
 
-static void refuses_what_cannot_be_numbered(void **state)
+static void too_many_shapes_are_refused(void **state)
 {
     (void)state;
     struct tact_world_options options = tact_world_options_default();
@@ -239,9 +241,9 @@ static void lift(struct world_scene *s, int body, double z)
     tact_world_body(s->world, body)->pose.position[2] = z;
 }
 
-/* Room for two near pairs: a third is refused, until one of them leaves; and the pair that takes
- * its contact begins with nothing of it. */
-static void near_pairs_share_a_pool(void **state)
+/* Room for two near pairs: a third is refused until one of them separates; the pair that then gets
+ * the free contact starts from a cleared state. */
+static void contacts_are_taken_from_a_pool(void **state)
 {
     (void)state;
     struct tact_world_options options = tact_world_options_default();
@@ -272,7 +274,8 @@ static void near_pairs_share_a_pool(void **state)
     assert_true(tact_world_slot(s.world, third) < 0);
     const int slot = tact_world_slot(s.world, first);
     lift(&s, 0, 5);
-    assert_int_equal(solve_once(&s, &stats), 0); /* has something to clear: is near once more */
+    assert_int_equal(solve_once(&s, &stats),
+                     0); /* separates in this tick and is still listed as near */
     lift(&s, 2, touching);
     assert_int_equal(solve_once(&s, &stats), 0);
     assert_int_equal(tact_world_slot(s.world, third), slot);
@@ -286,12 +289,12 @@ static void near_pairs_share_a_pool(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(finds_all_pairs),
-        cmocka_unit_test(clears_what_was_written),
-        cmocka_unit_test(searches_change_nothing),
-        cmocka_unit_test(refuses_what_has_no_room),
-        cmocka_unit_test(refuses_what_cannot_be_numbered),
-        cmocka_unit_test(near_pairs_share_a_pool),
+        cmocka_unit_test(every_close_pair_is_listed),
+        cmocka_unit_test(an_added_contact_is_cleared),
+        cmocka_unit_test(searching_again_changes_no_bit),
+        cmocka_unit_test(too_many_contacts_are_refused),
+        cmocka_unit_test(too_many_shapes_are_refused),
+        cmocka_unit_test(contacts_are_taken_from_a_pool),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

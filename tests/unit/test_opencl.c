@@ -1,5 +1,5 @@
-/* Moments by OpenCL against the host's, and what happens where there is no device or a wrong one.
- */
+/* Moments by OpenCL compared with the host's, and behaviour without a device or with a wrong
+ * one. */
 #include <errno.h>
 #include <math.h>
 #include <setjmp.h>
@@ -21,7 +21,7 @@
 #define SECOND_NS 1000000000LL
 
 enum { BOXES = 6, CAPSULES = 6, MESHES = 6, BALLS = 6, PLANES = 2 };
-static const double BODY = 0.01; /* size of a body [m] */
+static const double BODY_SIZE = 0.01; /* size of a body [m] */
 enum { SHAPES = BOXES + CAPSULES + MESHES + BALLS + PLANES, PAIRS = 100, FRAMES = 12 };
 
 static uint64_t state = 20240607; /* mixed with TACT_SEED by main() */
@@ -46,7 +46,7 @@ struct world {
 };
 
 /* A capsule with dents: closed, not convex. */
-static struct tact_mesh *dented(void)
+static struct tact_mesh *make_dented_capsule(void)
 {
     struct tact_mesh *smooth = NULL, *out = NULL;
     struct tact_error err = {0};
@@ -78,7 +78,7 @@ static void make_world(struct world *w)
             *s = (struct tact_shape){.kind = TACT_SHAPE_CAPSULE, .size = {0.5 * r, r}};
         } else if (i < BOXES + CAPSULES + MESHES) {
             struct tact_mesh **mesh = &w->meshes[i - BOXES - CAPSULES];
-            *mesh = dented();
+            *mesh = make_dented_capsule();
             *s = (struct tact_shape){.kind = TACT_SHAPE_MESH, .mesh = *mesh};
         } else if (i < SHAPES - PLANES) {
             *s = (struct tact_shape){.kind = TACT_SHAPE_SPHERE, .size = {r}};
@@ -89,7 +89,7 @@ static void make_world(struct world *w)
             assert_int_equal(tact_shape_tessellate(s), 0);
         }
         if (s->kind == TACT_SHAPE_CAPSULE && i % 2) {
-            s->kind = TACT_SHAPE_CONVEX; /* those that are capsules the host measures */
+            s->kind = TACT_SHAPE_CONVEX; /* capsules themselves are measured by the host */
         }
     }
     for (int i = 0; i < PAIRS; i++) {
@@ -136,13 +136,13 @@ static double largest(const double *a, const double *b, int n)
 }
 
 struct errors {
-    double smallest; /* overlaps with less volume are left out [m^3] */
+    double smallest_volume; /* overlaps with less volume are left out [m^3] */
     double volume, centroid, second, gradient, torque;
     int overlaps, misses;
 };
 
-/* Relative errors of the overlap, times what is left of its digits: sums over columns lose as many
- * of them as the overlap is smaller than the bodies. */
+/* Relative errors of the overlap, reduced by the digits that summation over columns loses where
+ * the overlap is smaller than the bodies. */
 static void compare(const struct tact_source_moments *got, int status,
                     const struct tact_moments *want, struct errors *e)
 {
@@ -151,11 +151,12 @@ static void compare(const struct tact_source_moments *got, int status,
         e->misses += left > 1e-16; /* 1e-7 mm^3 */
         return;
     }
-    if (status == 1 && want->volume >= e->smallest) {
+    if (status == 1 && want->volume >= e->smallest_volume) {
         double size = cbrt(want->volume), area = tact_v3_norm(want->gradient) + size * size;
         double spread = want->second[0] + want->second[1] + want->second[2];
         const struct tact_moments *m = &got->moments;
-        double scale = fmin(1.0, size / BODY), of_area = scale * scale, of_volume = of_area * scale;
+        double scale = fmin(1.0, size / BODY_SIZE), of_area = scale * scale,
+               of_volume = of_area * scale;
         double volume = fabs(m->volume - want->volume) / want->volume;
         double centroid = largest(m->centroid, want->centroid, 3) / size;
         double second = largest(m->second, want->second, 6) / spread;
@@ -170,7 +171,7 @@ static void compare(const struct tact_source_moments *got, int status,
     }
 }
 
-static struct errors agreement(enum tact_opencl_precision precision, double smallest)
+static struct errors agreement(enum tact_opencl_precision precision, double smallest_volume)
 {
     struct world *w = malloc(sizeof *w);
     struct tact_opencl_options options = tact_opencl_options_default();
@@ -178,7 +179,7 @@ static struct errors agreement(enum tact_opencl_precision precision, double smal
     struct tact_source source;
     struct tact_source_result result;
     struct tact_error err = {0};
-    struct errors e = {.smallest = smallest};
+    struct errors e = {.smallest_volume = smallest_volume};
     options.precision = precision;
     options.capacity = 1 << 19;
     make_world(w);
@@ -240,7 +241,7 @@ static void agrees_in_single_precision(void **unused)
     assert_true(e.torque < 2e-5);
 }
 
-/* A capsule's triangles in one box: capsules themselves the host measures. */
+/* A mesh of a capsule's triangles in a box: capsules themselves are measured by the host. */
 static int create_small(const struct tact_opencl_options *options, struct tact_source *source,
                         struct tact_error *err)
 {
@@ -282,8 +283,8 @@ static void same_frame_gives_the_same_bits(void **unused)
     source.ops->close(source.self);
 }
 
-/* Boxes flush with each other, and one that hangs from a plane: of a face in a face one half
- * counts, as on the host. */
+/* Boxes with common faces, and one with a face in a plane: a common face counts by half, as on the
+ * host. */
 static void faces_in_common_are_shared(enum tact_opencl_precision precision, double tolerance)
 {
     struct tact_shape shapes[3] = {{.kind = TACT_SHAPE_BOX, .size = {0.01, 0.01, 0.01}},
@@ -308,7 +309,7 @@ static void faces_in_common_are_shared(enum tact_opencl_precision precision, dou
         double spin[3] = {2.0 * rnd(), 2.0 * rnd(), 2.0 * rnd()};
         tact_quat_from_rotvec(turn.quat_wxyz, spin);
         tact_v3_set(turn.position, 0.3 * rnd(), 0.3 * rnd(), 0.3 * rnd());
-        /* B flush on two sides, or on two and below; the plane flush with A's top */
+        /* B has two or three faces in common with A; the plane contains A's top face */
         struct tact_pose beside = tact_pose_identity(), top = beside;
         tact_v3_set(beside.position, 0.004 * rnd(), 0.0, tick % 2 ? 0.005 : 0.002);
         tact_v3_set(top.position, 0.0, 0.0, 0.005);
@@ -489,7 +490,7 @@ static void degenerate_placements_are_exact(void **unused)
     tact_shape_release(&kinds[DIE]);
 }
 
-/* In a process of its own: the loader looks for drivers once. */
+/* In a process of its own, as the OpenCL loader searches for drivers only once. */
 static int try_without_driver(void)
 {
     struct tact_source source;

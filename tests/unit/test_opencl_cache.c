@@ -1,4 +1,4 @@
-/* Where PoCL may keep what it compiles: in a folder of ours, whatever HOME is. */
+/* PoCL's cache of compiled kernels: it is in a folder of tact's, whatever HOME is. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,9 +13,9 @@
 #include "kernels/opencl.h"
 
 static char folder[] = "/tmp/tact_cache_XXXXXX";
-static int devices; /* that are found as things are */
+static int devices; /* found with the environment of this test */
 
-static const char *in(const char *name)
+static const char *path_in(const char *name)
 {
     static char path[4][160];
     static int next;
@@ -27,12 +27,12 @@ static const char *in(const char *name)
 struct answer {
     int devices;
     char cache[256];
-    struct stat st; /* of the cache, while the process lived */
+    struct stat st; /* of the cache folder while the process ran */
 };
 
-/* What a process finds that is started with these variables ("NAME=VALUE" ..., NULL) and no others
- * that mention folders. */
-static struct answer ask(const char *const *variables)
+/* The devices and the cache folder of a child process that has these variables ("NAME=VALUE" ...,
+ * NULL) and no others that name folders. */
+static struct answer run_with(const char *const *variables)
 {
     int ends[2];
     struct answer a = {.devices = -1};
@@ -44,7 +44,7 @@ static struct answer ask(const char *const *variables)
         for (size_t i = 0; i < 4; i++) {
             unsetenv(unset[i]);
         }
-        setenv("TMPDIR", in("tmp"), 1);
+        setenv("TMPDIR", path_in("tmp"), 1);
         for (; *variables; variables++) {
             putenv((char *)*variables);
         }
@@ -70,7 +70,7 @@ static struct answer ask(const char *const *variables)
     return a;
 }
 
-static int find(void)
+static int print_findings(void)
 {
     struct tact_opencl_device device;
     struct tact_error err = {0};
@@ -89,12 +89,12 @@ static int find(void)
     return 0;
 }
 
-/* It works as it does here, in a private folder below TMPDIR that is gone afterwards. */
-static void expect_own(const char *const *variables)
+/* Expects the same devices, and a private folder below TMPDIR that was removed at the end. */
+static void expect_private_folder(const char *const *variables)
 {
-    struct answer a = ask(variables);
+    struct answer a = run_with(variables);
     assert_int_equal(a.devices, devices);
-    if (strncmp(a.cache, in("tmp/tact-opencl-"), strlen(in("tmp/tact-opencl-")))) {
+    if (strncmp(a.cache, path_in("tmp/tact-opencl-"), strlen(path_in("tmp/tact-opencl-")))) {
         fail_msg("%s", a.cache);
     }
     assert_int_equal(a.st.st_mode & 07777, 0700);
@@ -102,74 +102,78 @@ static void expect_own(const char *const *variables)
     assert_int_equal(access(a.cache, F_OK), -1);
 }
 
-static void expect_in(const char *const *variables, const char *path)
+static void expect_folder(const char *const *variables, const char *path)
 {
-    struct answer a = ask(variables);
+    struct answer a = run_with(variables);
     assert_int_equal(a.devices, devices);
     assert_string_equal(a.cache, path);
     assert_int_equal(access(path, F_OK), 0);
-    if (strcmp(path, in("users"))) {
+    if (strcmp(path, path_in("users"))) {
         assert_int_equal(a.st.st_mode & 0077, 0);
     }
 }
 
-static void a_home_that_cannot_be_written_is_borne(void **state)
+static void without_a_home_the_folder_is_private(void **state)
 {
     (void)state;
     struct stat before = {0}, after = {0};
     int was = !stat("/tmp/pocl", &before);
-    expect_own((const char *const[]){"HOME=/dev/null/home", NULL});
-    expect_own((const char *const[]){"HOME=/dev/null/home", "XDG_CACHE_HOME=/dev/null/x", NULL});
-    expect_own((const char *const[]){NULL}); /* and one that is not said */
-    expect_own((const char *const[]){"XDG_CACHE_HOME=relative", "HOME=", NULL});
-    assert_true(was == !stat("/tmp/pocl", &after)); /* which anybody could have made */
+    expect_private_folder((const char *const[]){"HOME=/dev/null/home", NULL});
+    expect_private_folder(
+        (const char *const[]){"HOME=/dev/null/home", "XDG_CACHE_HOME=/dev/null/x", NULL});
+    expect_private_folder((const char *const[]){NULL}); /* no HOME at all */
+    expect_private_folder((const char *const[]){"XDG_CACHE_HOME=relative", "HOME=", NULL});
+    assert_true(was ==
+                !stat("/tmp/pocl", &after)); /* PoCL's default, which any user could have created */
     assert_true(before.st_mtim.tv_sec == after.st_mtim.tv_sec);
 }
 
-static void a_folder_that_is_named_is_used(void **state)
+static void cache_variables_are_respected(void **state)
 {
     (void)state;
     char variable[3][200];
-    snprintf(variable[0], sizeof variable[0], "XDG_CACHE_HOME=%s", in("xdg"));
-    snprintf(variable[1], sizeof variable[1], "CACHE_DIRECTORY=%s:/nowhere", in("service"));
-    snprintf(variable[2], sizeof variable[2], "HOME=%s", in("home"));
-    assert_int_equal(mkdir(in("xdg"), 0755), 0);
-    assert_int_equal(mkdir(in("service"), 0700), 0);
-    assert_int_equal(mkdir(in("home"), 0755), 0);
-    expect_in((const char *const[]){variable[2], NULL}, in("home/.cache/tact"));
-    expect_in((const char *const[]){variable[2], variable[1], NULL}, in("service"));
-    expect_in((const char *const[]){variable[2], variable[1], variable[0], NULL}, in("xdg/tact"));
-    /* The user's word goes before all. */
-    snprintf(variable[1], sizeof variable[1], "POCL_CACHE_DIR=%s", in("users"));
-    assert_int_equal(mkdir(in("users"), 0755), 0);
-    expect_in((const char *const[]){variable[2], variable[1], variable[0], NULL}, in("users"));
+    snprintf(variable[0], sizeof variable[0], "XDG_CACHE_HOME=%s", path_in("xdg"));
+    snprintf(variable[1], sizeof variable[1], "CACHE_DIRECTORY=%s:/nowhere", path_in("service"));
+    snprintf(variable[2], sizeof variable[2], "HOME=%s", path_in("home"));
+    assert_int_equal(mkdir(path_in("xdg"), 0755), 0);
+    assert_int_equal(mkdir(path_in("service"), 0700), 0);
+    assert_int_equal(mkdir(path_in("home"), 0755), 0);
+    expect_folder((const char *const[]){variable[2], NULL}, path_in("home/.cache/tact"));
+    expect_folder((const char *const[]){variable[2], variable[1], NULL}, path_in("service"));
+    expect_folder((const char *const[]){variable[2], variable[1], variable[0], NULL},
+                  path_in("xdg/tact"));
+    /* PoCL's own variable has priority. */
+    snprintf(variable[1], sizeof variable[1], "POCL_CACHE_DIR=%s", path_in("users"));
+    assert_int_equal(mkdir(path_in("users"), 0755), 0);
+    expect_folder((const char *const[]){variable[2], variable[1], variable[0], NULL},
+                  path_in("users"));
 }
 
-/* Kernels that another user has put there would be run. */
-static void a_folder_of_others_is_passed_over(void **state)
+/* Compiled kernels that another user put there would be executed. */
+static void a_folder_others_can_write_to_is_not_used(void **state)
 {
     (void)state;
     char variable[200];
-    snprintf(variable, sizeof variable, "XDG_CACHE_HOME=%s", in("bad"));
-    assert_int_equal(mkdir(in("bad"), 0755), 0);
-    assert_int_equal(mkdir(in("elsewhere"), 0700), 0);
-    assert_int_equal(symlink(in("elsewhere"), in("bad/tact")), 0);
-    expect_own((const char *const[]){variable, NULL});
-    assert_int_equal(unlink(in("bad/tact")), 0);
-    assert_int_equal(mkdir(in("bad/tact"), 0700), 0);
-    assert_int_equal(chmod(in("bad/tact"), 0777), 0);
-    expect_own((const char *const[]){variable, NULL});
-    assert_int_equal(chmod(in("bad/tact"), 0700), 0);
+    snprintf(variable, sizeof variable, "XDG_CACHE_HOME=%s", path_in("bad"));
+    assert_int_equal(mkdir(path_in("bad"), 0755), 0);
+    assert_int_equal(mkdir(path_in("elsewhere"), 0700), 0);
+    assert_int_equal(symlink(path_in("elsewhere"), path_in("bad/tact")), 0);
+    expect_private_folder((const char *const[]){variable, NULL});
+    assert_int_equal(unlink(path_in("bad/tact")), 0);
+    assert_int_equal(mkdir(path_in("bad/tact"), 0700), 0);
+    assert_int_equal(chmod(path_in("bad/tact"), 0777), 0);
+    expect_private_folder((const char *const[]){variable, NULL});
+    assert_int_equal(chmod(path_in("bad/tact"), 0700), 0);
     if (geteuid() == 0) {
-        assert_int_equal(chown(in("bad/tact"), 65534, 0), 0);
-        expect_own((const char *const[]){variable, NULL});
+        assert_int_equal(chown(path_in("bad/tact"), 65534, 0), 0);
+        expect_private_folder((const char *const[]){variable, NULL});
     }
 }
 
 static int make_folder(void **state)
 {
     (void)state;
-    return mkdtemp(folder) && !mkdir(in("tmp"), 0700) ? 0 : -1;
+    return mkdtemp(folder) && !mkdir(path_in("tmp"), 0700) ? 0 : -1;
 }
 
 static int remove_folder(void **state)
@@ -183,7 +187,7 @@ static int remove_folder(void **state)
 int main(int argc, char **argv)
 {
     if (argc == 2 && !strcmp(argv[1], "find")) {
-        return find();
+        return print_findings();
     }
     struct tact_opencl_device device;
     size_t count = 0;
@@ -199,9 +203,9 @@ int main(int argc, char **argv)
         return 77;
     }
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_home_that_cannot_be_written_is_borne),
-        cmocka_unit_test(a_folder_that_is_named_is_used),
-        cmocka_unit_test(a_folder_of_others_is_passed_over),
+        cmocka_unit_test(without_a_home_the_folder_is_private),
+        cmocka_unit_test(cache_variables_are_respected),
+        cmocka_unit_test(a_folder_others_can_write_to_is_not_used),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -1,4 +1,5 @@
-/* OpenCL drivers that end the process where they cannot run cost OpenCL, not the process. */
+/* An OpenCL driver that ends the process where it cannot run disables OpenCL, but does not end
+ * tact. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,24 +14,24 @@
 
 #include "kernels/probe_internal.h"
 
-static void comes_back(void)
+static void query_returns(void)
 {
     fputs("a driver's chatter\n", stderr);
 }
 
-static void aborts(void)
+static void query_aborts(void)
 {
     fputs("Not enough memory to run on this device.\n", stderr);
     abort();
 }
 
-static void exits(void)
+static void query_exits(void)
 {
-    _exit(0); /* even this is no coming back */
+    _exit(0); /* exit status 0 is not a return either */
 }
 
-/* What the probe says in a process of its own, as it runs once per process; called twice. */
-static int answer(void (*query)(void), const char *expected_words)
+/* The probe's answer in a child process, as it runs once per process; called twice. */
+static int probe_twice(void (*query)(void), const char *expected_words)
 {
     pid_t child = fork();
     if (child == 0) {
@@ -47,24 +48,24 @@ static int answer(void (*query)(void), const char *expected_words)
     return WEXITSTATUS(status);
 }
 
-static void good_drivers_are_used(void **state)
+static void drivers_that_return_are_used(void **state)
 {
     (void)state;
-    assert_int_equal(answer(comes_back, ""), 10);
+    assert_int_equal(probe_twice(query_returns, ""), 10);
 }
 
-static void a_driver_that_aborts_is_left_alone(void **state)
+static void a_driver_that_aborts_is_not_used(void **state)
 {
     (void)state;
-    assert_int_equal(answer(aborts, ": Not enough memory to run on this device."), 20);
-    assert_int_equal(answer(exits, "terminates any process"), 20);
+    assert_int_equal(probe_twice(query_aborts, ": Not enough memory to run on this device."), 20);
+    assert_int_equal(probe_twice(query_exits, "terminates any process"), 20);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(good_drivers_are_used),
-        cmocka_unit_test(a_driver_that_aborts_is_left_alone),
+        cmocka_unit_test(drivers_that_return_are_used),
+        cmocka_unit_test(a_driver_that_aborts_is_not_used),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

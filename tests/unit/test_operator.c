@@ -1,4 +1,4 @@
-/* The simulated operator, the registry, and what settings refuse. */
+/* The simulated operator, the registry of device types, and refused settings. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -37,7 +37,7 @@ static struct tact_device_input at(struct tact_device *device, double t)
     return in;
 }
 
-static void plays_the_script(void **state)
+static void the_script_is_interpolated(void **state)
 {
     (void)state;
     struct tact_device device = open_operator(good, 1);
@@ -62,7 +62,7 @@ static void plays_the_script(void **state)
 }
 
 /* Peak speed of a minimum-jerk motion is 15/8 of the mean one, peak acceleration 10/sqrt(3). */
-static void moves_with_minimum_jerk(void **state)
+static void motions_have_minimum_jerk(void **state)
 {
     (void)state;
     struct tact_device device = open_operator(good, 1);
@@ -82,7 +82,7 @@ static void moves_with_minimum_jerk(void **state)
     device.ops->close(device.self);
 }
 
-static void presses_the_deadman(void **state)
+static void the_deadman_is_held_in_its_interval(void **state)
 {
     (void)state;
     const struct tact_device_setting s[] = {NUMBERS("script", 5, 4, script),
@@ -100,7 +100,7 @@ static void presses_the_deadman(void **state)
     device.ops->close(device.self);
 }
 
-static void keeps_what_it_felt(void **state)
+static void the_force_felt_is_recorded(void **state)
 {
     (void)state;
     struct tact_device device = open_operator(good, 1);
@@ -114,7 +114,7 @@ static void keeps_what_it_felt(void **state)
     device.ops->close(device.self);
 }
 
-/* Opening must fail, naming line and key, and leave the device alone. */
+/* Opening fails with the line and key in the message, and does not write to the device. */
 static void refuse(const struct tact_device_setting *settings, int count, int line, const char *key,
                    const char *word)
 {
@@ -179,9 +179,12 @@ static void registry_lists_types(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(plays_the_script),     cmocka_unit_test(moves_with_minimum_jerk),
-        cmocka_unit_test(presses_the_deadman),  cmocka_unit_test(keeps_what_it_felt),
-        cmocka_unit_test(refuses_bad_settings), cmocka_unit_test(registry_lists_types),
+        cmocka_unit_test(the_script_is_interpolated),
+        cmocka_unit_test(motions_have_minimum_jerk),
+        cmocka_unit_test(the_deadman_is_held_in_its_interval),
+        cmocka_unit_test(the_force_felt_is_recorded),
+        cmocka_unit_test(refuses_bad_settings),
+        cmocka_unit_test(registry_lists_types),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,7 +21,7 @@ static struct tact_shape box(double x, double y, double z)
     return s;
 }
 
-/* Every expected corner is there, and as many. */
+/* Checks that the corners are the expected ones, in any order. */
 static void expect(const double (*corner)[2], int count, const double (*wanted)[2], int n)
 {
     assert_int_equal(count, n);
@@ -45,7 +45,7 @@ static void box_on_the_ground(void **state)
     pb.position[2] = 0.05 - 1e-5;
     expect(corner, tact_outline(&b, &pb, &ground, &pg, origin, up, corner), wanted, 4);
     expect(corner, tact_outline(&ground, &pg, &b, &pb, origin, up, corner), wanted, 4);
-    /* turned by 30 degrees about the vertical, seen from axes that turn with it */
+    /* turned by 30 degrees about the vertical, in axes that turn with it */
     double turn[3] = {0, 0, M_PI / 6}, c = cos(M_PI / 6), s = sin(M_PI / 6);
     const double turned[9] = {0, 0, 1, c, s, 0, -s, c, 0};
     tact_quat_from_rotvec(pb.quat_wxyz, turn);
@@ -55,7 +55,7 @@ static void box_on_the_ground(void **state)
     tact_shape_release(&b);
 }
 
-/* A cube over the edge of another: what is common to the two squares. */
+/* A cube over the edge of another: the intersection of the two squares. */
 static void cube_over_an_edge(void **state)
 {
     (void)state;
@@ -132,8 +132,9 @@ static void prism_of_eight_sides(void **state)
     tact_mesh_free(mesh);
 }
 
-/* Share of the area of the wanted polygon that the corners leave out; all of them are of it. */
-static double shortfall(const double (*corner)[2], int count, const double (*wanted)[2], int n)
+/* Fraction of the expected polygon's area that the found corners leave out; each must be one of
+ * its corners. */
+static double missing_area(const double (*corner)[2], int count, const double (*wanted)[2], int n)
 {
     double area[2] = {0, 0};
     for (int i = 0; i < count; i++) {
@@ -155,7 +156,7 @@ static double shortfall(const double (*corner)[2], int count, const double (*wan
     return 1 - area[0] / area[1];
 }
 
-/* A convex prism with a regular outline, or what stretching makes of it. */
+/* A convex prism with a regular outline, or a stretched one. */
 static struct tact_shape prism(int n, double (*wanted)[2])
 {
     double points[256][3];
@@ -172,8 +173,8 @@ static struct tact_shape prism(int n, double (*wanted)[2])
     return (struct tact_shape){.kind = TACT_SHAPE_CONVEX, .mesh = mesh, .owned = mesh};
 }
 
-/* All corners of up to 64; of more as many, with the area that is left. On the ground, and on a box
- * where the prism has few enough faces. */
+/* All corners up to 64; of more, 64 corners and nearly all of the area. On the ground, and on a
+ * box where the prism has few enough faces. */
 static void prisms_of_3_to_128_sides(void **state)
 {
     (void)state;
@@ -192,7 +193,7 @@ static void prisms_of_3_to_128_sides(void **state)
                 expect(corner, count, wanted, n);
             }
             assert_int_equal(count, n < TACT_PATCH_CORNERS ? n : TACT_PATCH_CORNERS);
-            worst = fmax(worst, shortfall(corner, count, wanted, n));
+            worst = fmax(worst, missing_area(corner, count, wanted, n));
         }
         tact_shape_release(&s);
     }
@@ -201,17 +202,17 @@ static void prisms_of_3_to_128_sides(void **state)
     tact_shape_release(&b);
 }
 
-static int by_place(const void *a, const void *b)
+static int compare_points(const void *a, const void *b)
 {
     const double *p = a, *q = b;
     return p[0] != q[0] ? (p[0] > q[0]) - (p[0] < q[0]) : (p[1] > q[1]) - (p[1] < q[1]);
 }
 
 /* Corners of the hull by Andrew's chain, counter-clockwise; sorts the points. */
-static int chain(double (*p)[2], int n, double (*hull)[2])
+static int hull_by_chain(double (*p)[2], int n, double (*hull)[2])
 {
     int k = 0;
-    qsort(p, (size_t)n, sizeof *p, by_place);
+    qsort(p, (size_t)n, sizeof *p, compare_points);
     for (int side = 0; side < 2; side++) {
         int start = k;
         for (int j = 0; j < n; j++) {
@@ -223,14 +224,14 @@ static int chain(double (*p)[2], int n, double (*hull)[2])
             }
             memcpy(hull[k++], r, sizeof *hull);
         }
-        k--; /* the other side begins with it */
+        k--; /* the first point of the other side */
     }
     return k;
 }
 
-/* On an ellipse, on a lattice (most of them in the lines between others, and twice), in a square,
- * and on a rounded rectangle. */
-static void scatter(int kind, int n, double (*p)[2])
+/* Points on an ellipse, on a lattice (most of them on lines between others, and twice), in a
+ * square, or on a rounded rectangle. */
+static void make_points(int kind, int n, double (*p)[2])
 {
     double width = exp(uniform(-3, 0)), turn = uniform(0, M_PI);
     for (int i = 0; i < n; i++) {
@@ -261,16 +262,16 @@ static void hulls_of_points(void **state)
         double corner[TACT_PATCH_CORNERS][2];
         int n = 3 + (int)exp(uniform(0, k % 8 ? 5 : log(1900)));
         hull.count = 0;
-        scatter(k % 4, n, p);
+        make_points(k % 4, n, p);
         for (int i = 0; i < n; i++) {
             tact_hull_add(&hull, p[i][0], p[i][1]);
         }
-        int count = tact_hull_corners(&hull, corner), corners = chain(p, n, wanted);
+        int count = tact_hull_corners(&hull, corner), corners = hull_by_chain(p, n, wanted);
         if (corners >= 3) {
             int exact = corners <= TACT_PATCH_CORNERS;
             assert_true(exact ? count <= corners : count == TACT_PATCH_CORNERS);
             double *most = &worst[!exact];
-            *most = fmax(*most, shortfall(corner, count, wanted, corners));
+            *most = fmax(*most, missing_area(corner, count, wanted, corners));
             many += !exact;
         } else {
             assert_int_equal(count, 0);
@@ -283,7 +284,7 @@ static void hulls_of_points(void **state)
     assert_true(many > 100);
 }
 
-static void curved_shapes_have_none(void **state)
+static void curved_shapes_have_no_outline(void **state)
 {
     (void)state;
     struct tact_shape b = box(0.1, 0.1, 0.1), ball = {.kind = TACT_SHAPE_SPHERE, .size = {0.1}};
@@ -297,10 +298,13 @@ static void curved_shapes_have_none(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(box_on_the_ground),        cmocka_unit_test(cube_over_an_edge),
-        cmocka_unit_test(feet_of_a_table),          cmocka_unit_test(prism_of_eight_sides),
-        cmocka_unit_test(prisms_of_3_to_128_sides), cmocka_unit_test(hulls_of_points),
-        cmocka_unit_test(curved_shapes_have_none),
+        cmocka_unit_test(box_on_the_ground),
+        cmocka_unit_test(cube_over_an_edge),
+        cmocka_unit_test(feet_of_a_table),
+        cmocka_unit_test(prism_of_eight_sides),
+        cmocka_unit_test(prisms_of_3_to_128_sides),
+        cmocka_unit_test(hulls_of_points),
+        cmocka_unit_test(curved_shapes_have_no_outline),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* Patches from moments: exact extents and torsion arms, and which way they face. */
+/* Patches from moments: exact extents, torsion arms and normals. */
 #include <errno.h>
 #include <math.h>
 #include <setjmp.h>
@@ -43,7 +43,7 @@ static void hertz_from_the_overlap(void **state)
 }
 
 /* A flat disc under uniform pressure: 2/3 R; its ellipse is the disc. */
-static void disc_is_uniform(void **state)
+static void a_disc_under_uniform_pressure(void **state)
 {
     (void)state;
     double points[128][3];
@@ -69,8 +69,9 @@ static void disc_is_uniform(void **state)
     tact_mesh_free(mesh);
 }
 
-/* A cube over the edge of another: the rim bends the gradient, the blend faces straight up. */
-static void sheet_faces_straight_up(void **state)
+/* A cube over the edge of another: the gradient is tilted by the sides of the overlap, the blended
+ * normal is vertical. */
+static void a_sheet_has_the_normal_of_its_plane(void **state)
 {
     (void)state;
     struct tact_shape box = {.kind = TACT_SHAPE_BOX, .size = {0.05, 0.05, 0.05}};
@@ -91,18 +92,18 @@ static void sheet_faces_straight_up(void **state)
     tact_shape_release(&box);
 }
 
-/* A cube pushed into another by a corner's length is no sheet: the blend is the gradient. */
-static void thick_overlap_keeps_the_gradient(void **state)
+/* A cube pushed deep into another is no thin sheet: the blended normal is that of the gradient. */
+static void a_thick_overlap_has_the_gradient_as_normal(void **state)
 {
     (void)state;
     struct tact_shape box = {.kind = TACT_SHAPE_BOX, .size = {0.05, 0.05, 0.05}};
     assert_int_equal(tact_shape_tessellate(&box), 0);
     const double at[3] = {0.06, 0.01, 0.07};
     struct tact_moments m = measure(&box, at, &box);
-    struct tact_patch_options blend = {.normal = TACT_NORMAL_BLEND}, gradient = {0};
+    struct tact_patch_options blend_options = {.normal = TACT_NORMAL_BLEND}, gradient_options = {0};
     struct tact_patch p, q;
-    assert_int_equal(tact_patch_from_moments(&m, &blend, &p), 0);
-    assert_int_equal(tact_patch_from_moments(&m, &gradient, &q), 0);
+    assert_int_equal(tact_patch_from_moments(&m, &blend_options, &p), 0);
+    assert_int_equal(tact_patch_from_moments(&m, &gradient_options, &q), 0);
     for (int i = 0; i < 3; i++) {
         assert_true(fabs(p.frame[i] - q.frame[i]) < 1e-12);
     }
@@ -124,7 +125,8 @@ static void oblong_patches_resist_spin(void **state)
         struct tact_patch p;
         assert_int_equal(tact_patch_from_moments(&m, &options, &p), 0);
         double sum = 0;
-        for (int k = 0; k < 100000; k++) { /* of a ring, by its angle, then 2/3 for all rings */
+        for (int k = 0; k < 100000;
+             k++) { /* mean over a ring, by its angle; then 2/3 for all rings */
             double angle = 2 * 3.14159265358979323846 * (k + 0.5) / 100000;
             sum += hypot(p.semi[0] * cos(angle), p.semi[1] * sin(angle)) / 150000;
         }
@@ -135,9 +137,10 @@ static void oblong_patches_resist_spin(void **state)
     }
 }
 
-/* A sliver whose centroid came out 5 m off, and one that came out too thin: both as the outline has
- * it, a rectangle of 0.2 by 0.1 about (0.3, -0.2). One that is right stays. */
-static void slivers_are_mended(void **state)
+/* A sliver with a centroid 5 m off, and one with too small second moments: both are replaced by
+ * those of the outline, a rectangle of 0.2 by 0.1 about (0.3, -0.2). Correct moments are
+ * unchanged. */
+static void slivers_are_repaired_by_their_outline(void **state)
 {
     (void)state;
     const double half[2] = {0.1, 0.05}, off[3][2] = {{5, 5}, {0.02, 0}, {0.02, 0}};
@@ -167,7 +170,7 @@ static void slivers_are_mended(void **state)
 
 /* Hertz's ellipse for two curvatures: the half axes by the pressure that the integrals give, table
  * of k2/k1, a/b, F1, and the arm of torsion over sqrt(ab). */
-static void curvatures_make_an_ellipse(void **state)
+static void ellipse_of_two_curvatures(void **state)
 {
     (void)state;
     const double table[3][4] = {{1.0, 1.0, 1.0, 0.589049},
@@ -204,9 +207,9 @@ static void curvatures_make_an_ellipse(void **state)
     assert_int_equal(tact_patch_hertz(&p, modulus, 2.0, 1.0), -EDOM);
 }
 
-/* Corners of an outline as they are, of too many every other; of an ELASTIC patch points of the
- * ellipse that its force makes. */
-static void a_patch_as_a_polygon(void **state)
+/* The corners of an outline, or every other one where there are too many; of a TACT_PATCH_ELASTIC
+ * patch, points on the ellipse of its present force. */
+static void polygon_of_a_patch(void **state)
 {
     (void)state;
     struct tact_patch p = {.kind = TACT_PATCH_ELLIPSE, .semi = {2.0, 1.0}, .corners = 24};
@@ -236,13 +239,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(hertz_from_the_overlap),
-        cmocka_unit_test(disc_is_uniform),
-        cmocka_unit_test(sheet_faces_straight_up),
-        cmocka_unit_test(thick_overlap_keeps_the_gradient),
-        cmocka_unit_test(slivers_are_mended),
-        cmocka_unit_test(curvatures_make_an_ellipse),
+        cmocka_unit_test(a_disc_under_uniform_pressure),
+        cmocka_unit_test(a_sheet_has_the_normal_of_its_plane),
+        cmocka_unit_test(a_thick_overlap_has_the_gradient_as_normal),
+        cmocka_unit_test(slivers_are_repaired_by_their_outline),
+        cmocka_unit_test(ellipse_of_two_curvatures),
         cmocka_unit_test(oblong_patches_resist_spin),
-        cmocka_unit_test(a_patch_as_a_polygon),
+        cmocka_unit_test(polygon_of_a_patch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* Slip and spin of a patch take from each other: friction and torsion against quadrature of
- * Coulomb friction over the pressure. */
+/* Friction and torsion of a patch that slips and spins at once reduce each other: compared with
+ * quadrature of Coulomb friction over the pressure. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -47,7 +47,7 @@ static void quadrature(enum shape shape, double v, double w, double turn, double
     *m /= total;
 }
 
-/* A patch that nothing can stop: unit normal force, slip v at angle `turn` and spin w. */
+/* A patch of unbounded inertia: unit normal force, slip v at angle `turn` and spin w. */
 static void moving(enum tact_surface surface, double arm, double v, double w, double turn,
                    struct tact_local_problem *p, double *r)
 {
@@ -91,7 +91,7 @@ static void compare(enum shape shape, enum tact_surface surface, double arm, dou
     }
 }
 
-static void discs_follow_quadrature(void **state)
+static void discs_agree_with_quadrature(void **state)
 {
     (void)state;
     for (int i = 0; i < 2; i++) {
@@ -126,8 +126,9 @@ static double spread(enum shape shape, enum tact_surface surface, double arm)
     return sqrt(sum / count);
 }
 
-/* No disc: that of equal torsion stands for it, whatever the direction of slip. */
-static void others_are_near(void **state)
+/* Patches that are no discs are represented by the disc of equal torsion, whatever the direction
+ * of slip. */
+static void other_patches_are_near_quadrature(void **state)
 {
     (void)state;
     for (int i = SQUARE; i <= OBLONG; i++) {
@@ -142,7 +143,8 @@ static void others_are_near(void **state)
     }
 }
 
-/* Of all wrenches inside the surface the one given dissipates most, and none is outside. */
+/* The returned wrench dissipates most of all within the limit surface, and is never outside of
+ * it. */
 static void dissipation_is_maximal(void **state)
 {
     (void)state;
@@ -210,8 +212,8 @@ static void disc_comes_to_rest(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(discs_follow_quadrature),
-        cmocka_unit_test(others_are_near),
+        cmocka_unit_test(discs_agree_with_quadrature),
+        cmocka_unit_test(other_patches_are_near_quadrature),
         cmocka_unit_test(dissipation_is_maximal),
         cmocka_unit_test(disc_comes_to_rest),
     };

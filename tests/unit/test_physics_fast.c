@@ -1,5 +1,6 @@
-/* Fast bodies, measured by features: up to 100 m/s and 1000 rad/s, in any attitude, they neither
- * pass what they hit nor are in it at the end of a tick. Others that pass are counted. */
+/* Fast bodies, by the model `features`: up to 100 m/s and 1000 rad/s and in any orientation they
+ * neither pass through what they hit nor penetrate it at the end of a tick. Other bodies that pass
+ * through are counted. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -75,21 +76,21 @@ static double lowest(const struct tact_pose *pose, const struct tact_shape *shap
     }
 }
 
-struct throw
-{
+struct throw_case {
     enum body_kind kind;
     double speed, spin, period; /* [m/s, rad/s, s] */
-    int fast, plane;            /* plane: at a half-space, not at a sheet of 1 mm */
+    int fast, plane;            /* plane: 1 for a half-space as target, 0 for a sheet of 1 mm */
 };
 
 struct outcome {
-    double deepest, least; /* its lowest point under the surface, its middle over it [m] */
-    double energy;         /* over that at the start, of it [1] */
+    double deepest, least; /* greatest depth of its lowest point, least height of its centre over
+                              the surface [m] */
+    double energy;         /* greatest rise over the energy at the start, relative to that [1] */
     long ticks, unsolved, overshot, outrun;
 };
 
-static void note_tick(struct world_scene *s, const struct tact_shape *shape, const double offset[3],
-                      double before, struct outcome *out)
+static void record_tick(struct world_scene *s, const struct tact_shape *shape,
+                        const double offset[3], double before, struct outcome *out)
 {
     int count;
     const struct tact_body *body = tact_world_body(s->world, 0);
@@ -101,8 +102,9 @@ static void note_tick(struct world_scene *s, const struct tact_shape *shape, con
     out->energy = fmax(out->energy, scene_phase_energy(s) / before - 1.0);
 }
 
-/* Throws a body, turned any way, at what is below z = 0. */
-static void throw_it(const struct throw *t, const struct tact_mesh *mesh, struct outcome *out)
+/* Throws a body of random orientation at the target below z = 0. */
+static void simulate_throw(const struct throw_case *t, const struct tact_mesh *mesh,
+                           struct outcome *out)
 {
     struct tact_world_options o = tact_world_options_default();
     const struct tact_shape sheet = scene_box(0.4, 0.4, 1e-3), shape = shape_of(t->kind, mesh);
@@ -142,12 +144,12 @@ static void throw_it(const struct throw *t, const struct tact_mesh *mesh, struct
         if (fabs(body->pose.position[0]) > 0.18 || fabs(body->pose.position[1]) > 0.18) {
             break;
         }
-        note_tick(&s, &shape, offset, before, out);
+        record_tick(&s, &shape, offset, before, out);
     }
     scene_close(&s);
 }
 
-static void fast_bodies_pass_nothing(void **state)
+static void fast_bodies_do_not_pass_through(void **state)
 {
     (void)state;
     static const double speeds[] = {1.0, 3.0, 10.0, 30.0, 100.0};
@@ -159,11 +161,11 @@ static void fast_bodies_pass_nothing(void **state)
         struct outcome out = {.least = INFINITY};
         int trials = campaign_size(60, 3000);
         for (int i = 0; i < trials; i++) {
-            struct throw t = {.kind = kind, .fast = 1, .plane = i & 1};
+            struct throw_case t = {.kind = kind, .fast = 1, .plane = i & 1};
             t.speed = speeds[i % 5];
             t.spin = spins[i / 5 % 4];
             t.period = 1e-3 / (1 << i % 3);
-            throw_it(&t, mesh, &out);
+            simulate_throw(&t, mesh, &out);
         }
         printf("%s: %d throws, %.1e m under the surface at most, its middle %.1f mm over it at "
                "least; energy %.1e over the start; %ld of %ld ticks overshot, %ld unsolved\n",
@@ -174,8 +176,9 @@ static void fast_bodies_pass_nothing(void **state)
     tact_mesh_free(mesh);
 }
 
-/* What is not marked as fast passes a sheet, and each tick in which it may have is counted. */
-static void others_are_counted(void **state)
+/* A body not marked as fast passes through a sheet, and every tick in which it may have done so is
+ * counted. */
+static void bodies_that_pass_are_counted(void **state)
 {
     (void)state;
     static const double speeds[] = {1.0, 3.0, 10.0, 30.0, 100.0};
@@ -183,8 +186,9 @@ static void others_are_counted(void **state)
     long counted = 0, missed = 0;
     for (int i = 0; i < trials; i++) {
         struct outcome out = {.least = INFINITY};
-        const struct throw t = {.kind = i & 1 ? BOX : BALL, .speed = speeds[i % 5], .period = 1e-3};
-        throw_it(&t, NULL, &out);
+        const struct throw_case t = {
+            .kind = i & 1 ? BOX : BALL, .speed = speeds[i % 5], .period = 1e-3};
+        simulate_throw(&t, NULL, &out);
         passed += out.least < -0.02;
         counted += out.outrun;
         missed += out.least < -0.02 && !out.outrun;
@@ -193,10 +197,10 @@ static void others_are_counted(void **state)
     assert_true(passed > 0 && missed == 0);
 }
 
-/* Two fast boxes that meet in the air do not overlap at the end of a tick. Within it the middles of
- * two that turn may come nearer than their inner balls allow: the patch can bound one of the two.
- */
-static void fast_bodies_meet(void **state)
+/* Two fast boxes that collide in free flight do not overlap at the end of a tick. Within a tick
+ * the centres of two rotating boxes may come nearer than the sum of their inscribed radii, as the
+ * patch bounds the motion of only one of the two. */
+static void fast_bodies_do_not_overlap(void **state)
 {
     (void)state;
     static const double speeds[] = {1.0, 3.0, 10.0, 30.0, 100.0};
@@ -250,9 +254,9 @@ static void fast_bodies_meet(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fast_bodies_pass_nothing),
-        cmocka_unit_test(others_are_counted),
-        cmocka_unit_test(fast_bodies_meet),
+        cmocka_unit_test(fast_bodies_do_not_pass_through),
+        cmocka_unit_test(bodies_that_pass_are_counted),
+        cmocka_unit_test(fast_bodies_do_not_overlap),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,7 +14,7 @@ static const double g = 9.81, deg = 3.14159265358979323846 / 180.0;
 static const double DEPTH = 0.1, LENGTH = 1.0;
 
 /* A block with a groove of half angle a, whose bottom is the line x = z = 0. */
-static struct tact_mesh *groove(double a)
+static struct tact_mesh *make_groove(double a)
 {
     double c = DEPTH * tan(a), v[30];
     const double outline[5][2] = {{-c, -DEPTH}, {c, -DEPTH}, {c, DEPTH}, {0.0, 0.0}, {-c, DEPTH}};
@@ -44,7 +44,7 @@ static struct tact_mesh *groove(double a)
 }
 
 /* A wedge of half angle a and the given height and half length, point down at the origin. */
-static struct tact_mesh *wedge(double a, double height, double half)
+static struct tact_mesh *make_wedge(double a, double height, double half)
 {
     double c = height * tan(a), v[18];
     struct tact_mesh *mesh = NULL;
@@ -58,13 +58,13 @@ static struct tact_mesh *wedge(double a, double height, double half)
     return mesh;
 }
 
-/* A wedge cut to the groove, `up` [m] above its bottom. */
-static int put(struct world_scene *s, double a, double friction, double compliance, double mass,
-               double up, const struct tact_world_options *options)
+/* Places a wedge of the groove's shape, `up` [m] above its bottom. */
+static int place_wedge(struct world_scene *s, double a, double friction, double compliance,
+                       double mass, double up, const struct tact_world_options *options)
 {
     scene_open(s, options);
-    s->meshes[0] = groove(a);
-    s->meshes[1] = wedge(a, 0.08, 0.05);
+    s->meshes[0] = make_groove(a);
+    s->meshes[1] = make_wedge(a, 0.08, 0.05);
     s->mesh_count = 2;
     struct tact_shape fixed = {.kind = TACT_SHAPE_MESH, .mesh = s->meshes[0]};
     struct tact_shape peg = {.kind = TACT_SHAPE_CONVEX, .mesh = s->meshes[1]};
@@ -80,13 +80,13 @@ static int put(struct world_scene *s, double a, double friction, double complian
 }
 
 /* Each flank bears W / (2 sin a) without friction. */
-static void test_forces(void **state)
+static void each_flank_carries_its_share(void **state)
 {
     (void)state;
     for (int i = 0; i < 3; i++) {
         const double a = (20.0 + 20.0 * i) * deg, mass = 0.3;
         struct world_scene s;
-        int body = put(&s, a, 0.0, 0.0, mass, 0.0, NULL);
+        int body = place_wedge(&s, a, 0.0, 0.0, mass, 0.0, NULL);
         scene_run(&s, 1.0);
         const struct tact_contact *c = tact_world_contact(s.world, 0);
         double exact = mass * g / (2.0 * sin(a)),
@@ -111,12 +111,12 @@ static void test_forces(void **state)
 }
 
 /* Along the groove it slides as on a plane of friction mu / sin a. */
-static void test_slide(void **state)
+static void sliding_along_the_groove(void **state)
 {
     (void)state;
     const double a = 35.0 * deg, mu = 0.2, speed = 1.0;
     struct world_scene s;
-    int body = put(&s, a, mu, 0.0, 0.3, -2e-5 / sin(a), NULL);
+    int body = place_wedge(&s, a, mu, 0.0, 0.3, -2e-5 / sin(a), NULL);
     scene_run(&s, 0.2);
     double start = tact_world_body(s.world, body)->pose.position[1];
     tact_world_body(s.world, body)->twist[1] = speed;
@@ -132,12 +132,12 @@ static void test_slide(void **state)
 
 /* A wedge that was pressed in stays when it is pulled gently, iff its half angle is less than the
  * friction angle. */
-static double pulled(double a, double mu)
+static double stays_when_pulled(double a, double mu)
 {
     struct tact_world_options o = tact_world_options_default();
     o.gravity[2] = -200.0;
     struct world_scene s;
-    int body = put(&s, a, mu, 1e-6, 0.3, 0.0, &o);
+    int body = place_wedge(&s, a, mu, 1e-6, 0.3, 0.0, &o);
     scene_run(&s, 0.5);
     double pressed = tact_world_body(s.world, body)->pose.position[2];
     struct tact_body held = *tact_world_body(s.world, body);
@@ -146,8 +146,8 @@ static double pulled(double a, double mu)
         warm[k] = *tact_world_piece(s.world, 0, k);
     }
     scene_close(&s);
-    o.gravity[2] = 1.0; /* now it is pulled up */
-    body = put(&s, a, mu, 1e-6, 0.3, 0.0, &o);
+    o.gravity[2] = 1.0; /* pulled upwards from now on */
+    body = place_wedge(&s, a, mu, 1e-6, 0.3, 0.0, &o);
     *tact_world_body(s.world, body) = held;
     for (int k = 0; k < 2; k++) {
         *tact_world_piece(s.world, 0, k) = warm[k];
@@ -158,19 +158,20 @@ static double pulled(double a, double mu)
     return out;
 }
 
-static void test_wedged(void **state)
+static void a_pressed_wedge_sticks_below_the_friction_angle(void **state)
 {
     (void)state;
     const double mu = 0.5, limit = atan(mu);
-    double held = pulled(limit - 2.0 * deg, mu), loose = pulled(limit + 2.0 * deg, mu);
+    double held = stays_when_pulled(limit - 2.0 * deg, mu),
+           loose = stays_when_pulled(limit + 2.0 * deg, mu);
     printf("wedge of half angle %.1f degrees comes out by %.2e m, of %.1f by %.2e m\n",
            limit / deg - 2.0, held, limit / deg + 2.0, loose);
     assert_true(fabs(held) < 1e-6);
     assert_true(loose > 1e-3);
 }
 
-/* A peg that touches one flank, or a box on a flat mesh, is one contact as ever. */
-static void test_planar(void **state)
+/* A peg that touches one flank, or a box on a flat mesh, has one contact. */
+static void one_flank_is_one_contact(void **state)
 {
     (void)state;
     struct world_scene s;
@@ -192,7 +193,7 @@ static void test_planar(void **state)
 }
 
 /* A box in a corner of a room: floor and two walls. */
-static void test_corner(void **state)
+static void a_corner_of_three_walls_is_three_contacts(void **state)
 {
     (void)state;
     struct world_scene s;
@@ -231,13 +232,13 @@ static void test_corner(void **state)
     scene_close(&s);
 }
 
-static void test_never(void **state)
+static void pieces_can_be_switched_off(void **state)
 {
     (void)state;
     struct tact_world_options o = tact_world_options_default();
     struct world_scene s;
     o.split = 0;
-    put(&s, 0.5, 0.0, 0.0, 0.3, 0.0, &o);
+    place_wedge(&s, 0.5, 0.0, 0.0, 0.3, 0.0, &o);
     scene_run(&s, 0.05);
     assert_null(tact_world_piece(s.world, 0, 0));
     assert_int_equal(tact_world_contact(s.world, 0)->split, 0);
@@ -247,8 +248,12 @@ static void test_never(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_forces), cmocka_unit_test(test_slide),  cmocka_unit_test(test_wedged),
-        cmocka_unit_test(test_planar), cmocka_unit_test(test_corner), cmocka_unit_test(test_never),
+        cmocka_unit_test(each_flank_carries_its_share),
+        cmocka_unit_test(sliding_along_the_groove),
+        cmocka_unit_test(a_pressed_wedge_sticks_below_the_friction_angle),
+        cmocka_unit_test(one_flank_is_one_contact),
+        cmocka_unit_test(a_corner_of_three_walls_is_three_contacts),
+        cmocka_unit_test(pieces_can_be_switched_off),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,7 +19,8 @@
 enum { WORLDS = 50, ALL_WORLDS = 3333 }; /* at each period; the latter in .ci/long */
 enum { HANDS = 3, JOINTS = 4, BODIES = 2, TICKS = 40, PERIODS = 3 };
 
-/* A world and what its definition says of it, from which energies follow without its matrices. */
+/* A world and the definition of its parts, from which energies are computed without the library's
+ * matrices. */
 struct hands_scene {
     struct world_scene world;
     struct tact_link_def links[HANDS][JOINTS];
@@ -28,12 +29,12 @@ struct hands_scene {
     double momentum; /* of all at the start [N s], a hand's from link to link */
 };
 
-static int pick(int n)
+static int random_index(int n)
 {
     return (int)uniform(0, n);
 }
 
-static void random_unit(double *out)
+static void random_direction_unit(double *out)
 {
     for (int k = 0; k < 3; k++) {
         out[k] = uniform(-1, 1);
@@ -41,14 +42,15 @@ static void random_unit(double *out)
     tact_v3_normalize(out, out);
 }
 
-/* One of the link's axes, and something between nothing and any direction beside it. */
+/* One of the link's axes plus a random direction times a factor from 0 to 1, so that joints are
+ * nearly singular. */
 static void random_axis(double *axis)
 {
     static const double slopes[] = {0, 1e-12, 1e-9, 1e-6, 1e-3, 1};
-    double beside[3], slope = slopes[pick(6)];
-    random_unit(beside);
+    double beside[3], slope = slopes[random_index(6)];
+    random_direction_unit(beside);
     tact_v3_set(axis, 0, 0, 0);
-    axis[pick(3)] = 1;
+    axis[random_index(3)] = 1;
     tact_v3_axpy(axis, slope, beside);
     tact_v3_normalize(axis, axis);
 }
@@ -56,7 +58,7 @@ static void random_axis(double *axis)
 static struct tact_link_def random_link(int parent, double radius, double length)
 {
     struct tact_link_def def = {.parent = parent, .origin = tact_pose_identity()};
-    int slide = pick(3) == 0;
+    int slide = random_index(3) == 0;
     def.joint = slide ? TACT_JOINT_SLIDE : TACT_JOINT_HINGE;
     random_axis(def.axis);
     def.mass = exp(uniform(log(5e-3), log(0.2)));
@@ -64,11 +66,11 @@ static struct tact_link_def random_link(int parent, double radius, double length
     double round = 0.4 * def.mass * radius * radius, rod = def.mass * length * length / 12;
     def.inertia[0] = round;
     def.inertia[1] = def.inertia[2] = round + rod;
-    if (pick(5)) {
+    if (random_index(5)) {
         def.stiffness = slide ? exp(uniform(log(50), log(5000))) : exp(uniform(log(0.05), log(20)));
         def.damping = def.stiffness * uniform(0, 0.02);
     }
-    if (def.stiffness > 0 && pick(3)) {
+    if (def.stiffness > 0 && random_index(3)) {
         def.limit = slide ? uniform(1, 50) : uniform(0.05, 2);
     }
     def.start = uniform(-1, 1) * (slide ? 0.01 : 0.5);
@@ -81,8 +83,9 @@ static void cover(struct hands_scene *s, int hand, int link, double radius, doub
     const struct tact_owner owner = {TACT_OWNER_HAND, hand, link};
     const struct tact_pose local = {{0.5 * length, 0, 0}, {sqrt(0.5), 0, sqrt(0.5), 0}};
     struct tact_shape *own = &w->shapes[w->shape_count++];
-    *own = pick(3) ? (struct tact_shape){.kind = TACT_SHAPE_CAPSULE, .size = {radius, 0.5 * length}}
-                   : scene_box(2 * radius, 2 * radius, length + 2 * radius);
+    *own = random_index(3)
+               ? (struct tact_shape){.kind = TACT_SHAPE_CAPSULE, .size = {radius, 0.5 * length}}
+               : scene_box(2 * radius, 2 * radius, length + 2 * radius);
     assert_int_equal(tact_shape_tessellate(own), 0);
     assert_true(tact_world_add_shape(w->world, owner, own, &local, 1) >= 0);
 }
@@ -91,17 +94,17 @@ static void add_hand(struct hands_scene *s, int index)
 {
     struct tact_link_def *links = s->links[index];
     double radius[JOINTS], length[JOINTS];
-    int count = 1 + pick(JOINTS);
+    int count = 1 + random_index(JOINTS);
     struct tact_pose base = tact_pose_identity();
     struct tact_hand *hand = NULL;
     tact_v3_set(base.position, uniform(-0.05, 0.05), uniform(-0.05, 0.05), uniform(0, 0.08));
-    if (pick(2)) { /* the others stand square */
+    if (random_index(2)) { /* the others are axis-aligned */
         random_turn(base.quat_wxyz);
     }
     for (int i = 0; i < count; i++) {
         radius[i] = uniform(0.005, 0.012);
         length[i] = uniform(0.01, 0.05);
-        int parent = pick(4) ? i - 1 : pick(i + 1) - 1;
+        int parent = random_index(4) ? i - 1 : random_index(i + 1) - 1;
         links[i] = random_link(parent, radius[i], length[i]);
         links[i].origin.position[0] = parent < 0 ? 0 : length[parent];
         s->weight += links[i].mass * G;
@@ -113,7 +116,7 @@ static void add_hand(struct hands_scene *s, int index)
         cover(s, index, i, radius[i], length[i]);
         int slide = links[i].joint == TACT_JOINT_SLIDE;
         state.target[i] += uniform(-1, 1) * (slide ? 0.02 : 0.5);
-        state.v[i] = pick(2) ? 0 : uniform(-1, 1) * (slide ? 0.2 : 5);
+        state.v[i] = random_index(2) ? 0 : uniform(-1, 1) * (slide ? 0.2 : 5);
         double most = links[i].limit > 0 ? links[i].limit
                                          : links[i].stiffness * fabs(state.target[i] - state.q[i]);
         s->drives += slide ? most : most / LEVER;
@@ -125,15 +128,15 @@ static void add_body(struct hands_scene *s)
     double size = uniform(0.02, 0.05), mass = exp(uniform(log(0.01), log(1)));
     const double at[3] = {uniform(-0.06, 0.06), uniform(-0.06, 0.06), uniform(0.005, 0.08)};
     const struct tact_shape shape =
-        pick(2) ? scene_sphere(0.5 * size)
-                : scene_box(size, size * uniform(0.3, 1), size * uniform(0.3, 1));
+        random_index(2) ? scene_sphere(0.5 * size)
+                        : scene_box(size, size * uniform(0.3, 1), size * uniform(0.3, 1));
     int b = scene_solid(&s->world, &shape, mass, at, uniform(0, 3));
     struct tact_body *body = tact_world_body(s->world.world, b);
     for (int k = 0; k < 3; k++) {
         body->twist[k] = uniform(-0.3, 0.3);
         body->twist[3 + k] = uniform(-5, 5);
     }
-    if (pick(2)) {
+    if (random_index(2)) {
         random_turn(body->pose.quat_wxyz);
     }
     s->weight += mass * G;
@@ -156,9 +159,9 @@ static void twist_at(const struct tact_hand *hand, int link, const double *point
 
 static struct tact_contact_law random_law(void)
 {
-    struct tact_contact_law law = scene_rigid(pick(4) ? uniform(0, 1.2) : 0);
-    law.compliance = pick(4) ? 0 : exp(uniform(log(1e-6), log(1e-3)));
-    law.overlap = pick(4) ? 2e-5 : exp(uniform(log(1e-6), log(2e-4)));
+    struct tact_contact_law law = scene_rigid(random_index(4) ? uniform(0, 1.2) : 0);
+    law.compliance = random_index(4) ? 0 : exp(uniform(log(1e-6), log(1e-3)));
+    law.overlap = random_index(4) ? 2e-5 : exp(uniform(log(1e-6), log(2e-4)));
     return law;
 }
 
@@ -173,10 +176,10 @@ static void build(struct hands_scene *s, int seed, double h)
     memset(s, 0, sizeof *s);
     scene_open(&s->world, &options);
     scene_ground(&s->world);
-    for (int i = pick(BODIES + 1); i > 0; i--) {
+    for (int i = random_index(BODIES + 1); i > 0; i--) {
         add_body(s);
     }
-    int hands = 1 + pick(HANDS);
+    int hands = 1 + random_index(HANDS);
     for (int i = 0; i < hands; i++) {
         add_hand(s, i);
     }
@@ -197,7 +200,7 @@ static void build(struct hands_scene *s, int seed, double h)
 }
 
 /* Energy of motion and of height [J], from twists and inertias, without the product's matrices. */
-static double take_energy(struct hands_scene *s)
+static double compute_energy(struct hands_scene *s)
 {
     struct tact_world *world = s->world.world;
     double sum = scene_energy(&s->world);
@@ -220,7 +223,7 @@ static double take_energy(struct hands_scene *s)
     return sum;
 }
 
-struct tally {
+struct world_tally {
     long ticks, unsolved, contacts, deep, stuck;
     struct worst force;  /* over the weights, drives and momenta */
     struct worst energy; /* rise over what is allowed */
@@ -230,7 +233,7 @@ struct tally {
 
 /* Work of all drives in the tick that was just solved: the torque that entered the solve, over the
  * motion [J]. Adds its size to all. */
-static double drive_work(struct hands_scene *s, int seed, double *all, struct tally *t)
+static double add_drive_work(struct hands_scene *s, int seed, double *all, struct world_tally *t)
 {
     double sum = 0, h = s->world.options.period;
     for (int i = 0; i < tact_world_hand_count(s->world.world); i++) {
@@ -254,11 +257,11 @@ static double drive_work(struct hands_scene *s, int seed, double *all, struct ta
 }
 
 /** Velocities at the begin of a tick. */
-struct before {
+struct velocities_before {
     double body[BODIES][6], hand[HANDS][JOINTS];
 };
 
-static void take_velocities(struct hands_scene *s, struct before *b)
+static void store_velocities(struct hands_scene *s, struct velocities_before *b)
 {
     struct tact_world *world = s->world.world;
     for (int i = 0; i < tact_world_body_count(world); i++) {
@@ -272,8 +275,8 @@ static void take_velocities(struct hands_scene *s, struct before *b)
 
 /* Work of a contact's wrench on one of its shapes, at the mean of the velocities before and after
  * [J]: exactly what it changes the energy of motion by. */
-static double work_on(struct hands_scene *s, const struct tact_contact *c, int shape,
-                      const struct before *b)
+static double contact_work(struct hands_scene *s, const struct tact_contact *c, int shape,
+                           const struct velocities_before *b)
 {
     struct tact_world *world = s->world.world;
     struct tact_owner owner = tact_world_owner(world, shape);
@@ -300,9 +303,9 @@ static double work_on(struct hands_scene *s, const struct tact_contact *c, int s
     return work;
 }
 
-/* Counts the contacts of a tick and adds up their work. Returns what their springs hold [J]. */
-static double take_contacts(struct hands_scene *s, int seed, const struct before *b, double *work,
-                            struct tally *t)
+/* Counts the contacts of a tick and adds up their work. Returns the energy of their springs [J]. */
+static double add_contact_work(struct hands_scene *s, int seed, const struct velocities_before *b,
+                               double *work, struct world_tally *t)
 {
     struct tact_world *world = s->world.world;
     double h = s->world.options.period, springs = 0;
@@ -313,7 +316,7 @@ static double take_contacts(struct hands_scene *s, int seed, const struct before
         if (c->touching) {
             double f = c->impulse[0] / h;
             t->contacts++;
-            *work += work_on(s, c, c->a, b) - work_on(s, c, c->b, b);
+            *work += contact_work(s, c, c->a, b) - contact_work(s, c, c->b, b);
             note(&t->force, tact_v3_norm(c->wrench) / load, seed);
             springs += 0.5 * tact_world_law(world, i)->compliance * f * f;
         }
@@ -321,7 +324,7 @@ static double take_contacts(struct hands_scene *s, int seed, const struct before
     return springs;
 }
 
-static double deepest_target(struct hands_scene *s, struct tally *t)
+static double check_targets(struct hands_scene *s, struct world_tally *t)
 {
     double most = 0;
     for (int i = tact_world_next_pair(s->world.world, -1); i >= 0;
@@ -338,7 +341,7 @@ static void merge(struct worst *all, const struct worst *one, double bound)
     all->exceed += !(one->value <= bound);
 }
 
-static void add_tally(struct tally *all, const struct tally *one)
+static void add_tally(struct world_tally *all, const struct world_tally *one)
 {
     all->ticks += one->ticks;
     all->unsolved += one->unsolved;
@@ -351,24 +354,25 @@ static void add_tally(struct tally *all, const struct tally *one)
     merge(&all->drive, &one->drive, 1.001);
 }
 
-/* One world. Its energy may rise by the work of its drives; beside that by what the springs of its
- * contacts hold at the start, 1e-6 of all, and what lifts everything out of its target. */
-static void run(int seed, double h, int ticks, struct tally *all_worlds)
+/* One world. Its energy may rise by the work of its drives, by the energy of its contacts' springs
+ * at the start, by 1e-6 of the whole, and by the work that lifts every body out of its target
+ * overlap. */
+static void run(int seed, double h, int ticks, struct world_tally *total)
 {
     static struct hands_scene s;
-    struct tally one = {0}, *t = &one;
+    struct world_tally one = {0}, *t = &one;
     build(&s, seed, h);
-    double first = take_energy(&s), lift = s.weight * deepest_target(&s, t);
+    double first = compute_energy(&s), lift = s.weight * check_targets(&s, t);
     double driven = 0, all = fabs(first), springs = 0, work = 0;
     for (int i = 0; i < ticks; i++) {
-        struct before b;
-        take_velocities(&s, &b);
+        struct velocities_before b;
+        store_velocities(&s, &b);
         scene_solve(&s.world);
-        double held = take_contacts(&s, seed, &b, &work, t);
+        double held = add_contact_work(&s, seed, &b, &work, t);
         springs = i ? springs : held;
-        driven += drive_work(&s, seed, &all, t);
+        driven += add_drive_work(&s, seed, &all, t);
         tact_world_integrate(s.world.world);
-        double energy = take_energy(&s);
+        double energy = compute_energy(&s);
         if (!isfinite(energy)) {
             fail_msg("world %d, h %g, tick %d: not finite", seed, h, i);
         }
@@ -379,7 +383,7 @@ static void run(int seed, double h, int ticks, struct tally *all_worlds)
     one.ticks = ticks;
     one.unsolved = s.world.unsolved;
     scene_close(&s.world);
-    add_tally(all_worlds, &one);
+    add_tally(total, &one);
 }
 
 static void report(const char *what, const struct worst *w)
@@ -388,18 +392,18 @@ static void report(const char *what, const struct worst *w)
                   w->exceed);
 }
 
-/* No force exceeds its bar. Of 3333 worlds at 1 kHz, 12 exceed that of the energy and 92 that of
- * the contacts' work, which are not reached: pushes through levers give more than they lift, as
- * drives that press on them do work between. What is allowed here is three times that. Drives that
- * contacts turn back in a tick exceed their limits in it. */
+/* No force exceeds its bound. Of 3333 worlds at 1 kHz, 12 exceed the bound of the energy and 92
+ * that of the contacts' work, since stabilisation through levers does more work than it lifts
+ * where drives press on them; the test allows three times those numbers. A drive that a contact
+ * reverses within a tick exceeds its limit in that tick. */
 static void random_hands(void **state)
 {
     (void)state;
-    const char *one = getenv("TACT_WORLD"); /* a single one */
+    const char *one = getenv("TACT_WORLD"); /* index of a single world to run */
     int first = one ? atoi(one) : 0, last = one ? first + 1 : campaign_size(WORLDS, ALL_WORLDS);
     long ticks = 0, unsolved = 0;
     for (int k = 0; k < PERIODS; k++) {
-        struct tally t = {0};
+        struct world_tally t = {0};
         double h = 1e-3 / (1 << k);
         for (int seed = first; seed < last; seed++) {
             run(seed, h, TICKS << k, &t);

@@ -1,4 +1,4 @@
-/* Static friction inside its limit: no creep, no ratcheting, and what slides beyond it. */
+/* Static friction within its limit: no creep, no ratcheting, and sliding beyond it. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -54,7 +54,7 @@ static int open_pinch(struct world_scene *s, const struct tact_shape *pad, doubl
 }
 
 /* One tick with the load along y, as an impulse before the solve. */
-static void pull(struct world_scene *s, int b, double load)
+static void step_with_load(struct world_scene *s, int b, double load)
 {
     tact_world_body(s->world, b)->twist[1] += load / MASS * s->options.period;
     scene_step(s);
@@ -71,9 +71,9 @@ static double creep(const char *name, const struct tact_shape *pad, double modul
     double from[3] = {0}, q[4] = {0}, moved[3];
     for (int i = 0; i < ticks; i++) {
         double phase = sin(2 * M_PI * 2 * i * 1e-3);
-        double wave = cyclic == 1 ? phase : cyclic == 2 ? 0.5 + 0.5 * phase : 1;
-        double grip = i < 200 ? 0 : 1; /* the pad closes first */
-        pull(&s, b, grip * share * 2 * MU * PRESS * wave);
+        double load_factor = cyclic == 1 ? phase : cyclic == 2 ? 0.5 + 0.5 * phase : 1;
+        double grip = i < 200 ? 0 : 1; /* the load is zero until the pad has closed */
+        step_with_load(&s, b, grip * share * 2 * MU * PRESS * load_factor);
         if (i == ticks / 2) {
             tact_v3_copy(from, body->pose.position);
             memcpy(q, body->pose.quat_wxyz, sizeof q);
@@ -107,27 +107,28 @@ static void run(const char *name, const struct tact_shape *pad, double modulus)
     }
     assert_true(creep(name, pad, modulus, 0.95, 1, 20, &turn) < 1e-9);
     assert_true(creep(name, pad, modulus, 0.95, 2, 20, &turn) < 1e-9);
-    /* beyond it slides, 0.1 s at the excess over the mass, plus v h / 2 */
+    /* beyond the limit the block slides for 0.1 s at the excess force over the mass, plus v h /
+     * 2 */
     double slid = creep(name, pad, modulus, 1.03, 0, 0.3, &turn);
     double exact = 0.5 * (0.03 * 2 * MU * PRESS / MASS) * 0.1 * 0.1;
     assert_true(fabs(slid - (exact + 0.5e-3 * 0.3)) < 1e-6 * exact);
 }
 
-static void flat_pad(void **state)
+static void a_flat_pad_does_not_creep(void **state)
 {
     (void)state;
     const struct tact_shape pad = scene_box(0.02, 0.02, 0.02);
     run("flat pad", &pad, 0);
 }
 
-static void soft_ball(void **state)
+static void a_soft_ball_does_not_creep(void **state)
 {
     (void)state;
     const struct tact_shape pad = scene_sphere(0.01);
     run("soft ball", &pad, 3e5);
 }
 
-static void hard_ball(void **state)
+static void a_hard_ball_does_not_creep(void **state)
 {
     (void)state;
     const struct tact_shape pad = scene_sphere(0.01);
@@ -137,9 +138,9 @@ static void hard_ball(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(flat_pad),
-        cmocka_unit_test(soft_ball),
-        cmocka_unit_test(hard_ball),
+        cmocka_unit_test(a_flat_pad_does_not_creep),
+        cmocka_unit_test(a_soft_ball_does_not_creep),
+        cmocka_unit_test(a_hard_ball_does_not_creep),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

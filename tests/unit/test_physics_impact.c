@@ -41,8 +41,9 @@ static double next_apex(struct world_scene *s, int b)
     return fmax(top, body->pose.position[2] - RADIUS);
 }
 
-/* A ball dropped from h bounces to e^2 h and then to e^4 h. The integrator sees the ground up to a
- * tick late: v period, by which the ball starts lower, and gained speed on the way. */
+/* A ball dropped from h bounces to e^2 h and then to e^4 h. The integrator detects the ground up
+ * to one tick late, by a distance of v times the period: the ball rebounds from that much lower,
+ * with the speed gained on the way. */
 static void ball_bounces(void **state)
 {
     (void)state;
@@ -64,21 +65,21 @@ static void ball_bounces(void **state)
     }
 }
 
-/* The force of Hunt and Crossley at penetration x and its rate: the depth of a cap as tact has it,
- * V / |g| times 2, over the compliance. */
+/* The force of Hunt and Crossley at penetration x and its rate: depth of the cap, which for tact
+ * is 2 V / |g|, over the compliance. */
 struct ball {
     double compliance, a, overlap;
 };
 
-static double force(const struct ball *ball, double x, double rate)
+static double hunt_crossley_force(const struct ball *ball, double x, double rate)
 {
     double depth = x > 0 ? 2 * x * (3 * RADIUS - x) / (3 * (2 * RADIUS - x)) : 0;
     double f = (depth - 2 * ball->overlap) / ball->compliance * (1 + ball->a * rate);
     return depth > 2 * ball->overlap && f > 0 ? f : 0;
 }
 
-/* Restitution beside compliance: the impact is Newton's, whatever spring the contact is at rest,
- * and that spring carries the ball once it has come to rest. */
+/* Restitution together with compliance: the impact obeys Newton's law whatever the contact's
+ * stiffness, which carries the ball once it is at rest. */
 static void compliant_ball_bounces(void **state)
 {
     (void)state;
@@ -108,7 +109,7 @@ static void compliant_ball_bounces(void **state)
     struct ball spring = {law.compliance, 0, law.overlap};
     double low = RADIUS - tact_world_body(s.world, b)->pose.position[2];
     assert_true(fabs(tact_world_body(s.world, b)->twist[2]) < 1e-9);
-    assert_true(fabs(force(&spring, low, 0) - MASS * G) < 1e-3 * MASS * G);
+    assert_true(fabs(hunt_crossley_force(&spring, low, 0) - MASS * G) < 1e-3 * MASS * G);
     scene_close(&s);
 }
 
@@ -120,15 +121,15 @@ static void exact_step(const struct ball *ball, double h, double *z, double *v)
         double part = i == 0 ? 0 : i == 3 ? h : h / 2;
         double zi = *z + (i ? part * kz[i - 1] : 0), vi = *v + (i ? part * kv[i - 1] : 0);
         kz[i] = vi;
-        kv[i] = force(ball, -zi, -vi) / MASS - G;
+        kv[i] = hunt_crossley_force(ball, -zi, -vi) / MASS - G;
     }
     *z += h / 6 * (kz[0] + 2 * kz[1] + 2 * kz[2] + kz[3]);
     *v += h / 6 * (kv[0] + 2 * kv[1] + 2 * kv[2] + kv[3]);
 }
 
-/* Largest distance [m] of tact's ball from the exact one over a second; its last depth comes out.
- */
-static double compare(const struct ball *ball, double period, double *last)
+/* Largest distance [m] of tact's ball from the exact one over a second; *last: its depth at the
+ * end. */
+static double deviation_of_ball(const struct ball *ball, double period, double *last)
 {
     enum { FINE = 20 };
     struct world_scene s;
@@ -160,7 +161,8 @@ static void follows_hunt_and_crossley(void **state)
     const double a[2] = {3, 30};
     for (int i = 0; i < 2; i++) {
         struct ball ball = {.compliance = 2e-4, .a = a[i], .overlap = 1e-6};
-        double last, coarse = compare(&ball, 1e-4, &last), fine = compare(&ball, 2.5e-5, &last);
+        double last, coarse = deviation_of_ball(&ball, 1e-4, &last),
+                     fine = deviation_of_ball(&ball, 2.5e-5, &last);
         print_message("a %.0f s/m: off by %.2e m at 0.1 ms, %.2e m at 0.025 ms; rests %.3e m deep, "
                       "m g c = %.3e m\n",
                       a[i], coarse, fine, last, MASS * G * ball.compliance);
@@ -169,9 +171,9 @@ static void follows_hunt_and_crossley(void **state)
     }
 }
 
-/* A stack and a ball that lie still remain at rest, however they rebound; dropped, they come to
+/* A stack and a ball at rest remain at rest, whatever the restitution; dropped, they come to
  * rest. */
-static void rests(void **state)
+static void bodies_at_rest_stay_at_rest(void **state)
 {
     (void)state;
     for (int dropped = 0; dropped < 2; dropped++) {
@@ -228,16 +230,15 @@ static void open_fall(struct world_scene *s, int count, int ground, double size,
     scene_start(s);
 }
 
-/* Height of the top of the topmost box over the sum of the boxes' heights [m]. */
-static double top_over(struct world_scene *s, int count, double size)
+/* Height of the top of the stack less the sum of the boxes' heights [m]. */
+static double excess_height(struct world_scene *s, int count, double size)
 {
     return tact_world_body(s->world, count - 1)->pose.position[2] - size * (count - 0.5);
 }
 
-/* What sank in an impact without restitution is lifted to the target, and no higher, whatever
- * draws it, however large it is and however many lie above each other; and where nothing draws it,
- * it stays. */
-static void sunk_boxes_do_not_hop(void **state)
+/* Boxes that penetrate in an inelastic impact are lifted to the target overlap and no higher,
+ * whatever their size, their number and gravity; without gravity they stay. */
+static void boxes_do_not_jump_out_of_an_impact(void **state)
 {
     (void)state;
     const double gravity[5] = {0, 0.1, 1.62, 9.81, 100}, sizes[3] = {0.01, 0.1, 10};
@@ -252,11 +253,11 @@ static void sunk_boxes_do_not_hop(void **state)
         for (long n = 0, hit = 0; n < lround(1 / period); n++) {
             scene_step(&s);
             hit |= lowest->twist[2] > -0.5 * speed;
-            over = hit ? fmax(over, top_over(&s, count, size)) : -1;
+            over = hit ? fmax(over, excess_height(&s, count, size)) : -1;
             fastest = g > 0 ? fastest : fmax(fastest, lowest->twist[2] / speed);
         }
         highest = g > 0 ? fmax(highest, over / fabs(target)) : highest;
-        left = g > 0 ? fmax(left, fabs(top_over(&s, count, size) - target)) : left;
+        left = g > 0 ? fmax(left, fabs(excess_height(&s, count, size) - target)) : left;
         assert_int_equal(s.unsolved, 0);
         scene_close(&s);
     }
@@ -268,8 +269,8 @@ static void sunk_boxes_do_not_hop(void **state)
     assert_true(fastest < 1e-5);
 }
 
-/* Boxes that collide in free fall, or where there is none, continue together. */
-static void collided_boxes_stay_together(void **state)
+/* Boxes that collide inelastically, in free fall or without gravity, continue at one velocity. */
+static void inelastic_boxes_move_together(void **state)
 {
     (void)state;
     double fastest = 0;
@@ -288,15 +289,15 @@ static void collided_boxes_stay_together(void **state)
     assert_true(fastest < 1e-5);
 }
 
-/* Whole numbers of a stream of their own (Knuth's linear congruence) as numbers from 0 to 1. */
+/* Random numbers from 0 to 1 of a stream of their own (Knuth's linear congruential generator). */
 static double next_draw(uint64_t *stream)
 {
     *stream = *stream * 6364136223846793005u + 1442695040888963407u;
     return (double)(*stream >> 11) / 9007199254740992.0;
 }
 
-/* How far the energy of a thrown box ever rises over its start, over that; it is judged with the
- * integrator's phase, without which free fall alone lets it rise and fall. */
+/* Largest relative rise of a thrown box's energy over its start, with the correction for the
+ * integrator's phase, as the uncorrected energy varies even in free fall. */
 static double highest_rise(const double box[SCENE_DRAWS], double friction, double restitution,
                            double period)
 {
@@ -315,8 +316,9 @@ static double highest_rise(const double box[SCENE_DRAWS], double friction, doubl
     return highest;
 }
 
-/* A box thrown at the ground, turning: no impact gives energy, whatever friction, restitution and
- * period. Without friction nothing but the iteration's tolerance dissipates at restitution 1. */
+/* A box thrown at the ground, turning: no impact adds energy, whatever the friction, restitution
+ * and period. Without friction and at restitution 1 only the solver's tolerance changes the
+ * energy. */
 static void energy_never_rises(void **state)
 {
     (void)state;
@@ -353,9 +355,9 @@ int main(void)
         cmocka_unit_test(ball_bounces),
         cmocka_unit_test(compliant_ball_bounces),
         cmocka_unit_test(follows_hunt_and_crossley),
-        cmocka_unit_test(rests),
-        cmocka_unit_test(sunk_boxes_do_not_hop),
-        cmocka_unit_test(collided_boxes_stay_together),
+        cmocka_unit_test(bodies_at_rest_stay_at_rest),
+        cmocka_unit_test(boxes_do_not_jump_out_of_an_impact),
+        cmocka_unit_test(inelastic_boxes_move_together),
         cmocka_unit_test(energy_never_rises),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* What hangs together is solved by itself: nothing in one place is felt in another. */
+/* Each island is solved by itself: one does not influence the result of another. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +13,7 @@
 
 enum { CUBES = 4, HEAP = 10 };
 
-/* Cubes that fall on each other from a little height, and slide. */
+/* Cubes that fall on each other from a small height, and slide. */
 static void add_stack(struct world_scene *s)
 {
     struct tact_shape cube = scene_box(0.05, 0.05, 0.05);
@@ -65,8 +65,8 @@ static void open_world(struct world_scene *s, int heap, int iterations)
     scene_start(s);
 }
 
-/* A stack beside a heap that runs out of sweeps, and by itself: the same bit for bit. */
-static void the_rest_is_not_felt(void **state)
+/* A stack has the same bits alone and beside a heap whose island exhausts its sweeps. */
+static void islands_do_not_influence_each_other(void **state)
 {
     (void)state;
     static const int iterations[] = {3, 10, 50};
@@ -97,8 +97,9 @@ static void the_rest_is_not_felt(void **state)
     }
 }
 
-/* Two that touch are one, and what the world reports is of both: momentum passes between them. */
-static void islands_meet_and_part(void **state)
+/* Two islands that touch become one, momentum passes between them, and the reported residual is of
+ * both. */
+static void islands_join_and_separate(void **state)
 {
     (void)state;
     struct world_scene s;
@@ -134,8 +135,8 @@ static void islands_meet_and_part(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_rest_is_not_felt),
-        cmocka_unit_test(islands_meet_and_part),
+        cmocka_unit_test(islands_do_not_influence_each_other),
+        cmocka_unit_test(islands_join_and_separate),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* Why a contact slips: which limit is active, and by how much, against statics by hand. */
+/* Active limits of a contact and their margins, compared with statics by hand. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,7 +8,8 @@
 #include <cmocka.h>
 #include "support/world_scene.h"
 
-/* The overlap is 2e-5 thick: its middle is that much nearer to the centre of mass. */
+/* The patch is in the middle of the overlap, 2e-5 thick, which shortens its arm to the centre of
+ * mass. */
 static const double G = 9.81, MU = 0.5, SINK = 1e-5;
 
 static void near(double got, double exact, double tolerance)
@@ -36,9 +37,9 @@ static const struct tact_contact *box_on_slope(struct world_scene *s, double slo
     return tact_world_contact(s->world, 0);
 }
 
-/* Needs friction of tan(slope) of its weight, and its centre of pressure tan(slope) height / 2
- * off. */
-static void block_on_a_slope(void **state)
+/* The block needs friction of tan(slope) times the normal force, with the centre of pressure
+ * tan(slope) height / 2 off the middle. */
+static void margins_of_a_block_on_a_slope(void **state)
 {
     (void)state;
     for (int degrees = 5; degrees <= 40; degrees += 5) {
@@ -57,8 +58,9 @@ static void block_on_a_slope(void **state)
     }
 }
 
-/* Rough and tall: the edge fails, by (height / length) tan(slope). */
-static void block_that_tips(void **state)
+/* A rough, tall block tips: the centre of pressure would be (height / length) tan(slope) of the
+ * way to the edge. */
+static void a_tipping_block_reaches_the_edge_limit(void **state)
 {
     (void)state;
     const double slopes[2] = {0.2, 0.5};
@@ -73,7 +75,7 @@ static void block_that_tips(void **state)
     }
 }
 
-static void spin_alone_and_parting(void **state)
+static void spinning_and_separating_bodies(void **state)
 {
     (void)state;
     struct world_scene s;
@@ -88,7 +90,8 @@ static void spin_alone_and_parting(void **state)
     scene_start(&s);
     struct tact_body *body = tact_world_body(s.world, b);
     const struct tact_contact *c = tact_world_contact(s.world, 0);
-    body->twist[5] = 10; /* to stop it in one tick takes I w / h; the patch gives 2/3 mu m g R */
+    body->twist[5] = 10; /* stopping it in one tick takes a torque of I w / h; the limit of the
+                            patch is 2/3 mu m g R */
     scene_solve(&s);
     double have = 2.0 / 3 * MU * G * 0.05, need = 0.5 * 0.05 * 0.05 * 10 / 1e-3;
     assert_int_equal(c->limits, TACT_LIMIT_SPIN);
@@ -110,8 +113,8 @@ static void spin_alone_and_parting(void **state)
     scene_close(&s);
 }
 
-/* A finger on a slide presses on the floor by a spring that asks for more than its drive gives. */
-static void drive_at_its_limit(void **state)
+/* A finger on a slide presses on the floor by a spring that demands more than the drive's limit. */
+static void a_saturated_drive_is_reported(void **state)
 {
     (void)state;
     const double limits[3] = {1.0, 5.0, 0.0};
@@ -145,7 +148,7 @@ static void drive_at_its_limit(void **state)
             scene_step(&s);
         }
         const struct tact_contact *c = tact_world_contact(s.world, 0);
-        const double asked = 2 - 0.02; /* the floor stops it after 20 um */
+        const double asked = 2 - 0.02; /* the floor is reached after 20 um */
         const double exact[3] = {1 / asked - 1, 1 - asked / 5, 1};
         print_message("drive limit %g N: margin %.6f, normal force %.4f N\n", limits[i],
                       c->margins.joint, c->wrench[2]);
@@ -156,7 +159,7 @@ static void drive_at_its_limit(void **state)
     }
 }
 
-static void tally_counts(void **state)
+static void the_tally_counts_limits(void **state)
 {
     (void)state;
     struct tact_limit_tally t = {0};
@@ -177,9 +180,11 @@ static void tally_counts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(block_on_a_slope),       cmocka_unit_test(block_that_tips),
-        cmocka_unit_test(spin_alone_and_parting), cmocka_unit_test(drive_at_its_limit),
-        cmocka_unit_test(tally_counts),
+        cmocka_unit_test(margins_of_a_block_on_a_slope),
+        cmocka_unit_test(a_tipping_block_reaches_the_edge_limit),
+        cmocka_unit_test(spinning_and_separating_bodies),
+        cmocka_unit_test(a_saturated_drive_is_reported),
+        cmocka_unit_test(the_tally_counts_limits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,7 +12,7 @@
 
 enum { TICKS = 10 };
 
-/* Ticks of each kind, and how many were not solved. */
+/* Numbers of worlds and ticks, and of those not solved. */
 struct tally {
     int worlds, ticks, unsolved, cold, most, most_eliminations;
 };
@@ -34,7 +34,7 @@ static void open_masonry(const struct masonry *m, struct world_scene *s)
     scene_start(s);
 }
 
-static void stand(int index, struct tally *tally)
+static void run_masonry(int index, struct tally *tally)
 {
     static struct masonry m;
     struct world_scene s;
@@ -55,11 +55,11 @@ static void stand(int index, struct tally *tally)
     scene_close(&s);
 }
 
-static struct tally stand_all(const char *name, int first)
+static struct tally run_all(const char *name, int first)
 {
     struct tally t = {0};
     for (int i = first; i < campaign_size(50, 200); i += 2) {
-        stand(i, &t);
+        run_masonry(i, &t);
     }
     print_message("%d %s: %d of %d ticks unsolved, %d of them the first; at most %d sweeps and %d "
                   "eliminations\n",
@@ -67,22 +67,22 @@ static struct tally stand_all(const char *name, int first)
     return t;
 }
 
-/* From the first tick on, without impulses to start from. */
+/* Solved from the first tick on, which has no warm start. */
 static void stacks(void **state)
 {
     (void)state;
-    struct tally t = stand_all("stacks", 0);
+    struct tally t = run_all("stacks", 0);
     assert_int_equal(t.unsolved, 0);
     assert_true(t.most <= 45);
 }
 
-/* Bricks bear each other in more ways than they can move: without elimination and the
- * interior-point method none of twelve was solved in its first tick, without proximal points up to
- * 16 of 250 ticks were not. */
+/* The impulses between bricks are redundant: without elimination and the interior-point method
+ * none of twelve walls was solved in its first tick, and without proximal points up to 16 of 250
+ * ticks were not. */
 static void walls(void **state)
 {
     (void)state;
-    struct tally t = stand_all("walls", 1);
+    struct tally t = run_all("walls", 1);
     assert_int_equal(t.unsolved, 0);
 }
 

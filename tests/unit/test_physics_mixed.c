@@ -1,5 +1,5 @@
 /* Random worlds that mix contact models in one island: volumes, features, pressure fields, points
- * and smooth surfaces. Whatever meets what, numbers stay finite, wrenches inside their limits,
+ * and smooth surfaces. For any pair of models, numbers stay finite, wrenches within their limits,
  * momentum balanced, and nearly every tick solved, at h, h/2 and h/4. */
 #include <math.h>
 #include <setjmp.h>
@@ -13,12 +13,12 @@
 #include "support/random_laws.h"
 
 enum { TICKS = 40, BODIES = 5 };
-enum { GROUND, SOFT, MATERIALS = 1 + BODIES }; /* of each body one; the first yields */
+enum { GROUND, SOFT, MATERIALS = 1 + BODIES }; /* one for each body; the first is soft */
 
 static const char *const names[] = {"volume", "features", "field", "points", "smooth"};
 enum { MODELS = sizeof names / sizeof *names };
 
-static int pick(int n)
+static int random_index(int n)
 {
     return (int)uniform(0.0, n);
 }
@@ -29,7 +29,7 @@ static struct tact_shape random_shape(double size)
     const struct tact_shape rod = {.kind = TACT_SHAPE_CAPSULE, .size = {0.5 * y, x}};
     const struct tact_shape can = {.kind = TACT_SHAPE_CYLINDER, .size = {y, z}};
     const struct tact_shape egg = {.kind = TACT_SHAPE_ELLIPSOID, .size = {x, y, z}};
-    switch (pick(6)) {
+    switch (random_index(6)) {
     case 0:
         return scene_sphere(x);
     case 1:
@@ -44,7 +44,7 @@ static struct tact_shape random_shape(double size)
     }
 }
 
-/* Points of a curved solid are those of its triangles, more than are solved one by one. */
+/* A curved solid has as many contact points as triangles, too many for the model `points`. */
 static int has_corners(const struct world_scene *s, int shape)
 {
     enum tact_shape_kind kind = s->shapes[shape].kind;
@@ -52,29 +52,29 @@ static int has_corners(const struct world_scene *s, int shape)
 }
 
 /* A law of any model that takes the two shapes; of points where they are asked for. */
-static struct tact_contact_law random_law(const struct world_scene *s, int a, int b, int yields,
+static struct tact_contact_law random_law(const struct world_scene *s, int a, int b, int is_soft,
                                           int points)
 {
     struct tact_contact_law law = scene_rigid(uniform(0.0, 1.0));
-    law.compliance = pick(4) ? 0.0 : exp(uniform(-18.0, -10.0));
+    law.compliance = random_index(4) ? 0.0 : exp(uniform(-18.0, -10.0));
     do {
-        law.model = tact_contact_model_find(names[pick(MODELS)]);
+        law.model = tact_contact_model_find(names[random_index(MODELS)]);
     } while (!law.model->patches(&s->shapes[a], &s->shapes[b], &s->options) ||
              (law.model->points && !(points && has_corners(s, a) && has_corners(s, b))) ||
-             (!yields && !strcmp(law.model->name, "field")));
+             (!is_soft && !strcmp(law.model->name, "field")));
     if (!strcmp(law.model->name, "field")) {
         law.compliance = 0.0;
     }
     return law;
 }
 
-/* A pile: bodies one over another, so that they meet. Returns bits: the models in it. */
+/* Makes a pile of random bodies above each other. Returns a bit mask of the models in it. */
 static int build(struct world_scene *s, double period, int points)
 {
     struct tact_world_options options = tact_world_options_default();
     const struct tact_material soft = {.field = {.modulus = 1e6, .thickness = 0.1}};
     double size = exp(uniform(-4.0, 0.0)), height = 0.0;
-    int seen = 0, bodies = 2 + pick(BODIES - 1);
+    int seen = 0, bodies = 2 + random_index(BODIES - 1);
     options.period = period;
     scene_open(s, &options);
     scene_ground(s);
@@ -90,7 +90,7 @@ static int build(struct world_scene *s, double period, int points)
             body->twist[k] = uniform(-0.5, 0.5);
             body->twist[3 + k] = uniform(-1.0, 1.0) / size;
         }
-        if (pick(3)) {
+        if (random_index(3)) {
             random_turn(body->pose.quat_wxyz);
         }
     }
@@ -109,7 +109,7 @@ static int build(struct world_scene *s, double period, int points)
     return seen;
 }
 
-static void judge(const struct tally *t, const char *which)
+static void check_tally(const struct tally *t, const char *which)
 {
     print_message(
         "%s: %ld ticks, %.2f contacts each; unsolved %.3f %% in %d worlds, worst residual "
@@ -134,11 +134,11 @@ static void mixed_worlds(void **state)
 {
     (void)state;
     static struct world_scene s;
-    struct tally tallies[2] = {{.ticks = 0}}; /* without points, and with */
+    struct tally world_tallies[2] = {{.ticks = 0}}; /* without points, and with */
     int worlds = campaign_size(90, 3000), models = 0;
     for (int seed = 0; seed < worlds; seed++) {
         int seen = build(&s, 1e-3 / (1 << seed % 3), seed & 1);
-        struct tally *t = &tallies[seed & 1];
+        struct tally *t = &world_tallies[seed & 1];
         long before = t->unsolved;
         models += __builtin_popcount((unsigned)seen);
         for (int i = 0; i < TICKS << seed % 3; i++) {
@@ -150,12 +150,12 @@ static void mixed_worlds(void **state)
         scene_close(&s);
     }
     print_message("%d worlds of %.1f models\n", worlds, (double)models / worlds);
-    judge(&tallies[0], "without points");
-    judge(&tallies[1], "with points");
+    check_tally(&world_tallies[0], "without points");
+    check_tally(&world_tallies[1], "with points");
     assert_true(models > 2 * worlds);
-    /* Points of many vertices are solved one by one: up to 6 % of the ticks run out of sweeps. */
-    assert_true(tallies[0].unsolved * 200 <= tallies[0].ticks);
-    assert_true(tallies[1].unsolved * 12 <= tallies[1].ticks);
+    /* Worlds with many contact points: up to 6 % of the ticks exhaust their sweeps. */
+    assert_true(world_tallies[0].unsolved * 200 <= world_tallies[0].ticks);
+    assert_true(world_tallies[1].unsolved * 12 <= world_tallies[1].ticks);
 }
 
 int main(void)

@@ -1,5 +1,5 @@
-/* Overlaps that joints cannot open, or only just: what separates them is bounded in force and in
- * energy whatever the levers, and one that is there at the start is not pushed open at all. */
+/* Overlaps that joints cannot open, or hardly: the stabilisation is bounded in force and in energy
+ * whatever the levers, and an overlap present at the start is not pushed open. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +13,7 @@
 
 static const double periods[3] = {1e-3, 5e-4, 2.5e-4};
 
-static struct tact_world_options at_period(double h)
+static struct tact_world_options options_of_period(double h)
 {
     struct tact_world_options options = tact_world_options_default();
     options.period = h;
@@ -86,12 +86,12 @@ static double run(struct world_scene *s, double seconds)
 }
 
 /* A ball of 10 mm and 100 g on a slide along [1, 0, slope], `deep` inside the ground. */
-static struct tact_hand *open_slide(struct world_scene *s, double h, double slope, double deep)
+static struct tact_hand *open_slide(struct world_scene *s, double h, double slope, double depth)
 {
-    const struct tact_world_options options = at_period(h);
+    const struct tact_world_options options = options_of_period(h);
     struct tact_link_def def = link_def(-1, TACT_JOINT_SLIDE, 0.1);
     tact_v3_set(def.axis, 1, 0, slope);
-    def.origin.position[2] = 0.01 - deep;
+    def.origin.position[2] = 0.01 - depth;
     scene_open(s, &options);
     scene_ground(s);
     struct tact_hand *hand = add_hand(s, &def, 1);
@@ -101,8 +101,9 @@ static struct tact_hand *open_slide(struct world_scene *s, double h, double slop
 
 static const double slopes[] = {0, 1e-15, 1e-12, 1e-9, 1e-6, 1e-4, 1e-3, 1e-2, 0.1, 1};
 
-/* It was 5.5e11 N and 60 m at 1e-6. Nothing but the weight along the axis moves it. */
-static void slide_starts_inside(void **state)
+/* Only the component of the weight along the axis moves the slide. (Before overlaps at the start
+ * were kept: 5.5e11 N and 60 m at a slope of 1e-6.) */
+static void a_slide_that_starts_inside_is_not_pushed_out(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof slopes / sizeof *slopes; i++) {
@@ -122,9 +123,9 @@ static void slide_starts_inside(void **state)
     }
 }
 
-/* Put inside later, which no start explains: opened where the joint can, with no more force than a
- * free ball would take, and else left and reported. */
-static void slide_is_put_inside(void **state)
+/* Moved inside after the start: opened where the joint allows it, with no more force than on a
+ * free ball, and otherwise left as it is and reported. */
+static void a_slide_put_inside_is_opened_or_reported(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof slopes / sizeof *slopes; i++) {
@@ -146,15 +147,15 @@ static void slide_is_put_inside(void **state)
     }
 }
 
-/* A finger of three links lies 1.5 mm inside its palm, on a joint that turns in the palm's plane.
- * It was 1e22 N. */
-static void base_starts_inside_palm(void **state)
+/* A finger of three links starts 1.5 mm inside its palm, on a joint that turns in the palm's
+ * plane. (Without bounds: 1e22 N.) */
+static void a_finger_that_starts_inside_its_palm(void **state)
 {
     (void)state;
     for (int i = 0; i < 3; i++) {
         for (int k = 0; k < 3; k++) { /* the axis: along the palm, out of it, along the finger */
             struct world_scene s;
-            const struct tact_world_options options = at_period(periods[i]);
+            const struct tact_world_options options = options_of_period(periods[i]);
             const double axes[3][3] = {{0, 1, 0}, {0, 0, 1}, {1, 0, 0}};
             struct tact_link_def links[3];
             for (int j = 0; j < 3; j++) {
@@ -183,15 +184,15 @@ static void base_starts_inside_palm(void **state)
 }
 
 /* Four fingers of three joints with real dimensions, whose first links overlap each other and the
- * palm, with self-contact. It was NaN in tick 5. */
-static void twelve_joints(void **state)
+ * palm, with self-contact. (Without bounds: NaN in tick 5.) */
+static void a_hand_whose_links_overlap_at_the_start(void **state)
 {
     (void)state;
     static const double length[3] = {0.045, 0.025, 0.02}, radius[3] = {0.0095, 0.0085, 0.008};
     static const double mass[3] = {0.03, 0.018, 0.012}, stiffness[3] = {3, 1.5, 0.8};
     for (int i = 0; i < 3; i++) {
         struct world_scene s;
-        const struct tact_world_options options = at_period(periods[i]);
+        const struct tact_world_options options = options_of_period(periods[i]);
         const struct tact_pose inside = {{-0.045, 0, 0}, {1}};
         const struct tact_shape palm = scene_box(0.09, 0.085, 0.024);
         struct tact_link_def links[12];
@@ -240,15 +241,15 @@ static int put_between_walls(struct world_scene *s, const struct tact_world_opti
     return b;
 }
 
-/* A box put between a floor and a ceiling that are 1 mm nearer than it is high: what one pushes,
- * the other pushes back, and neither can win. */
-static void jammed_between_walls(void **state)
+/* A box put between a floor and a ceiling whose distance is 1 mm less than its height: the two
+ * contact forces balance. */
+static void a_jammed_box_is_in_balance(void **state)
 {
     (void)state;
     for (int i = 0; i < 3; i++) {
         struct world_scene s;
-        struct tact_world_options options = at_period(periods[i]);
-        tact_v3_set(options.gravity, G, 0, 0); /* "down" is x */
+        struct tact_world_options options = options_of_period(periods[i]);
+        tact_v3_set(options.gravity, G, 0, 0); /* gravity along x */
         int b = put_between_walls(&s, &options, 0.5);
         double most = run(&s, 0.5);
         const double *at = tact_world_body(s.world, b)->pose.position;
@@ -260,14 +261,14 @@ static void jammed_between_walls(void **state)
     }
 }
 
-/* The same with gravity along the walls: the force by which they are pushed apart is bounded, not
- * taken away, and by friction it carries the box; without friction that falls as it would free. */
-static void jam_bears_weight(void **state)
+/* The same with gravity along the walls: the force of stabilisation is bounded but not zero, and
+ * its friction carries the box; without friction the box falls freely. */
+static void a_jammed_box_is_carried_by_friction(void **state)
 {
     (void)state;
     for (int i = 0; i < 6; i++) {
         struct world_scene s;
-        const struct tact_world_options options = at_period(periods[i % 3]);
+        const struct tact_world_options options = options_of_period(periods[i % 3]);
         const double friction = i < 3 ? 0.5 : 0;
         int b = put_between_walls(&s, &options, friction);
         double t = 0.05, most = run(&s, t);
@@ -287,13 +288,13 @@ static void jam_bears_weight(void **state)
     }
 }
 
-/* What opens by itself is never reported as stuck: a box that is put 1 mm into the floor. */
-static void free_box_is_not_stuck(void **state)
+/* A box put 1 mm into the floor, which can move out, is never reported as stuck. */
+static void a_box_that_can_move_is_not_reported_as_stuck(void **state)
 {
     (void)state;
     for (int i = 0; i < 3; i++) {
         struct world_scene s;
-        const struct tact_world_options options = at_period(periods[i]);
+        const struct tact_world_options options = options_of_period(periods[i]);
         const struct tact_shape box = scene_box(0.05, 0.05, 0.05);
         const struct tact_contact_law law = scene_rigid(0.5);
         scene_open(&s, &options);
@@ -310,15 +311,15 @@ static void free_box_is_not_stuck(void **state)
     }
 }
 
-/* A ball wholly inside a box has no normal that would open it: no contact, no force, and stuck,
- * from the start on. On a slide that its drive moves out it touches again, and is pushed by
- * nothing. */
-static void wholly_inside(void **state)
+/* A ball wholly inside a box has no contact normal: no contact and no force, and it is reported as
+ * stuck from the start on. On a slide whose drive moves it out it touches again, without being
+ * pushed. */
+static void a_ball_wholly_inside_a_box_has_no_force(void **state)
 {
     (void)state;
     for (int i = 0; i < 3; i++) {
         struct world_scene s;
-        struct tact_world_options options = at_period(periods[i]);
+        struct tact_world_options options = options_of_period(periods[i]);
         tact_v3_set(options.gravity, 0, 0, 0);
         const struct tact_shape box = scene_box(0.1, 0.1, 0.1);
         const struct tact_pose here = tact_pose_identity();
@@ -350,14 +351,14 @@ static void wholly_inside(void **state)
     }
 }
 
-/* What starts deep bears its weight where it is; lifted by a part, it stays there, and lifted out
- * it comes back to the target depth and no deeper. */
-static void start_is_kept_and_only_shrinks(void **state)
+/* A box that starts deep is carried at that depth; lifted by less than the overlap it stays at the
+ * new depth, and lifted out it returns to the target depth and no deeper. */
+static void an_initial_overlap_is_kept_and_only_shrinks(void **state)
 {
     (void)state;
     for (int i = 0; i < 3; i++) {
         struct world_scene s;
-        const struct tact_world_options options = at_period(periods[i]);
+        const struct tact_world_options options = options_of_period(periods[i]);
         const struct tact_shape box = scene_box(0.05, 0.05, 0.05);
         const double heights[4] = {0.020, 0.020, 0.022, 0.026};
         const double rests[4] = {0.020, 0.020, 0.022, 0.025 - 2e-5};
@@ -383,15 +384,15 @@ static void start_is_kept_and_only_shrinks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(slide_starts_inside),
-        cmocka_unit_test(slide_is_put_inside),
-        cmocka_unit_test(base_starts_inside_palm),
-        cmocka_unit_test(twelve_joints),
-        cmocka_unit_test(jammed_between_walls),
-        cmocka_unit_test(jam_bears_weight),
-        cmocka_unit_test(free_box_is_not_stuck),
-        cmocka_unit_test(wholly_inside),
-        cmocka_unit_test(start_is_kept_and_only_shrinks),
+        cmocka_unit_test(a_slide_that_starts_inside_is_not_pushed_out),
+        cmocka_unit_test(a_slide_put_inside_is_opened_or_reported),
+        cmocka_unit_test(a_finger_that_starts_inside_its_palm),
+        cmocka_unit_test(a_hand_whose_links_overlap_at_the_start),
+        cmocka_unit_test(a_jammed_box_is_in_balance),
+        cmocka_unit_test(a_jammed_box_is_carried_by_friction),
+        cmocka_unit_test(a_box_that_can_move_is_not_reported_as_stuck),
+        cmocka_unit_test(a_ball_wholly_inside_a_box_has_no_force),
+        cmocka_unit_test(an_initial_overlap_is_kept_and_only_shrinks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -29,12 +29,13 @@ struct pinch {
     struct world_scene scene;
     struct tact_source source;
     struct tact_source_pair pairs[8];
-    int device; /* 0: moments of the host */
-    int late;   /* ticks that a device's moments are carried forward, less than POSES */
+    int device;      /* 0: moments of the host */
+    int delay_ticks; /* age of the device's moments, which are extrapolated [ticks], less than POSES
+                      */
     struct tact_pose poses[POSES][SHAPES];
     int body;
     double arm;        /* of the centre of mass from the line between the tips [m] */
-    double release;    /* until then nothing loads the grip but the fingers [s] */
+    double release;    /* time before which only the fingers load the grip [s] */
     double tangential; /* compliance of the tips' patches along themselves [m/N] */
 };
 
@@ -78,9 +79,9 @@ static void add_fingers(struct world_scene *s, double half, enum tip tip)
     }
 }
 
-/* Mass at which the weight is 1 / margin of what the two patches hold: friction and, with the
- * centre of mass beside the line of the tips, torsion, together on the limit surface. */
-static double mass_at(const struct pinch *p, double margin)
+/* Mass whose weight is 1 / margin of the capacity of the two patches: friction and, with the
+ * centre of mass off the line between the tips, torsion, coupled by the limit surface. */
+static double mass_of_margin(const struct pinch *p, double margin)
 {
     double most = 2 * MU * GRIP / G, radius = TIP;
     double spin = 3 * M_PI / 16 * cbrt(3 * GRIP * radius / (4 * MODULUS));
@@ -118,7 +119,7 @@ static void open_pinch(struct pinch *p, enum object object, enum tip tip, double
         shape = object == BOX ? scene_box(0.06, 0.05, 0.04) : scene_box(0.3, 0.002, 0.03);
     }
     const double at[3] = {p->arm, 0, 0};
-    p->body = scene_solid(s, &shape, mass_at(p, margin), at, 0);
+    p->body = scene_solid(s, &shape, mass_of_margin(p, margin), at, 0);
     if (object == CAPSULE) { /* lies along x */
         const double q[4] = {sqrt(0.5), 0, sqrt(0.5), 0};
         memcpy(tact_world_body(s->world, p->body)->pose.quat_wxyz, q, sizeof q);
@@ -157,18 +158,18 @@ static void submit(struct pinch *p, uint64_t tick)
     p->source.ops->submit(p->source.self, tick, tact_world_shape_poses(world), active, directions);
 }
 
-/* Moments as a session takes them: of the poses that the last tick left, or of `late` ticks before,
- * carried forward. */
+/* Moments as in a session: of the poses at the end of the last tick, or of `delay_ticks` before,
+ * extrapolated. */
 static void device_moments(struct pinch *p)
 {
     struct tact_world *world = p->scene.world;
     uint64_t tick = (uint64_t)p->scene.ticks,
-             wanted = tick - (tick < (uint64_t)p->late ? 0 : (uint64_t)p->late);
+             wanted = tick - (tick < (uint64_t)p->delay_ticks ? 0 : (uint64_t)p->delay_ticks);
     struct tact_source_result result;
     assert_true(tact_world_shape_count(world) <= SHAPES);
     memcpy(p->poses[tick % POSES], tact_world_shape_poses(world),
            (size_t)tact_world_shape_count(world) * sizeof(struct tact_pose));
-    if (tick == 0 || !p->late) {
+    if (tick == 0 || !p->delay_ticks) {
         submit(p, tick);
     }
     assert_int_equal(p->source.ops->wait(p->source.self, wanted, 20000000000), 0);
@@ -185,7 +186,7 @@ static void device_moments(struct pinch *p)
         }
         tact_world_set_moments(world, i, of->status > 0 ? &m : NULL);
     }
-    if (tick > 0 && p->late) {
+    if (tick > 0 && p->delay_ticks) {
         submit(p, tick);
     }
 }
@@ -206,8 +207,9 @@ static void step(struct pinch *p, double force)
     tact_world_integrate(s->world);
 }
 
-/* Centre of mass and the point of the body that was between the tips, against the fingers. */
-static void look(struct pinch *p, double *points)
+/* Positions of the centre of mass and of the body's point that was between the tips, relative to
+ * the fingers. */
+static void measure_object(struct pinch *p, double *points)
 {
     const struct tact_body *body = tact_world_body(p->scene.world, p->body);
     struct tact_hand *hand = tact_world_hand(p->scene.world, 0);
@@ -221,8 +223,8 @@ static void look(struct pinch *p, double *points)
     points[4] -= middle;
 }
 
-/* Largest displacement [m] of either point in the second half of `seconds`; where the tips give way
- * along themselves, from period to period of the load. */
+/* Largest displacement [m] of either point in the second half of `seconds`; where the tips have a
+ * tangential compliance, from one period of the load to the next. */
 static double creep(struct pinch *p, enum load load, double share, double seconds)
 {
     double weight = tact_world_body(p->scene.world, p->body)->mass * G * share, from[6], now[6];
@@ -231,15 +233,15 @@ static double creep(struct pinch *p, enum load load, double share, double second
     for (long i = 0; i < ticks; i++) {
         double t = (double)i * h, wave = sin(2 * M_PI * 2 * (t - p->release));
         wave = load == CYCLIC ? wave : load == PULSING ? 0.5 + 0.5 * wave : 1;
-        if (p->tangential > 0) { /* at once it would swing beyond the limit */
+        if (p->tangential > 0) { /* a sudden load would overshoot the limit */
             wave *= tact_min(1, t - p->release);
         }
         step(p, t < p->release ? 0 : weight * wave);
         if (i == ticks / 2) {
-            look(p, from);
+            measure_object(p, from);
         } else if (i > ticks / 2 && (!(p->tangential > 0) || (i - ticks / 2) % 500 == 0)) {
             double moved[3];
-            look(p, now);
+            measure_object(p, now);
             for (int k = 0; k < 6; k += 3) {
                 tact_v3_sub(moved, now + k, from + k);
                 worst = fmax(worst, tact_v3_norm(moved));
@@ -260,14 +262,14 @@ static double run(struct pinch *p, enum object object, enum tip tip, enum load l
     print_message("%-7s %s tips, %s moments, %-7s load at %5.2f times margin: moved %.1e m in the "
                   "last %g s; N %.4f, residual %.0e\n",
                   objects[object], tip == BALL_TIP ? "ball" : "capsule",
-                  p->device ? (p->late ? "late float" : "float") : "host", loads[load], margin,
-                  moved, seconds / 2, c->wrench[1] != 0 ? fabs(c->impulse[0]) * 1e3 : 0.0,
+                  p->device ? (p->delay_ticks ? "late float" : "float") : "host", loads[load],
+                  margin, moved, seconds / 2, c->wrench[1] != 0 ? fabs(c->impulse[0]) * 1e3 : 0.0,
                   p->scene.stats.residual);
     close_pinch(p);
     return moved;
 }
 
-static void hold(struct pinch *p, enum tip tip, double seconds, double most)
+static void check_hold(struct pinch *p, enum tip tip, double seconds, double most)
 {
     static const double margins[3] = {1.05, 2, 95};
     for (enum object object = CAPSULE; object <= RULER; object++) {
@@ -279,34 +281,34 @@ static void hold(struct pinch *p, enum tip tip, double seconds, double most)
     }
 }
 
-/* Length of the runs that ctest shortens, further under a sanitizer. */
+/* Duration of a run, which ctest shortens, and further under a sanitizer. */
 static double seconds(double usual)
 {
     const char *asked = getenv("TACT_PINCH_SECONDS");
     return asked ? atof(asked) : SANITIZED ? fmin(usual, 1) : usual;
 }
 
-static void host_holds(void **state)
+static void no_creep_with_host_moments(void **state)
 {
     (void)state;
     struct pinch p = {.release = 0.5};
-    hold(&p, BALL_TIP, seconds(6), 1e-9);
+    check_hold(&p, BALL_TIP, seconds(6), 1e-9);
 }
 
-/* A load to and fro turns the ruler by milliradians about tips that give way: what the springs
- * follow of that is right to the second order, and 0.2 nm/s are left. */
-static void soft_tips_hold(void **state)
+/* An alternating load turns the ruler by milliradians about compliant tips: the springs follow
+ * that turn to second order, which leaves a creep of 0.2 nm/s. */
+static void no_creep_of_soft_tips(void **state)
 {
     (void)state;
     struct pinch p = {.release = 0.5, .tangential = 5e-6};
-    hold(&p, BALL_TIP, seconds(6), 1e-8);
+    check_hold(&p, BALL_TIP, seconds(6), 1e-8);
 }
 
-static void host_holds_with_meshes(void **state)
+static void no_creep_with_mesh_tips(void **state)
 {
     (void)state;
     struct pinch p = {.release = 0.5};
-    hold(&p, CAPSULE_TIP, seconds(2), 1e-9);
+    check_hold(&p, CAPSULE_TIP, seconds(2), 1e-9);
 }
 
 static void need_device(void)
@@ -320,31 +322,30 @@ static void need_device(void)
     }
 }
 
-static void float_device_holds(void **state)
+static void no_creep_with_single_precision(void **state)
 {
     (void)state;
     need_device();
     struct pinch p = {.device = 1, .release = 0.5};
-    hold(&p, CAPSULE_TIP, seconds(2), 1e-8);
+    check_hold(&p, CAPSULE_TIP, seconds(2), 1e-8);
 }
 
-static void late_float_device_holds(void **state)
+static void no_creep_with_late_single_precision(void **state)
 {
     (void)state;
     need_device();
-    struct pinch p = {.device = 1, .late = 1, .release = 0.5};
-    hold(&p, CAPSULE_TIP, seconds(2), 1e-8);
+    struct pinch p = {.device = 1, .delay_ticks = 1, .release = 0.5};
+    check_hold(&p, CAPSULE_TIP, seconds(2), 1e-8);
 }
 
-/* At 1.03 of the limit the excess accelerates it: the box falls by so much, the capsule by more,
- * since it leaves the tips as it sinks, and the ruler turns. */
-static void slides_beyond(void **state)
+/* At 1.03 times the limit the excess force accelerates the object: the box by the exact distance,
+ * the capsule further, as it slips out of the tips, and the ruler turns. */
+static void slides_beyond_the_limit(void **state)
 {
     (void)state;
     struct pinch p = {.release = 0.1};
     double h = 1e-3, t = p.release;
-    double fallen =
-        0.5 * G * (1 - 1 / 1.03) * t * (t + h); /* the integrator's own v h / 2 with it */
+    double fallen = 0.5 * G * (1 - 1 / 1.03) * t * (t + h); /* including the integrator's v h / 2 */
     print_message("the excess alone moves a body by %.3e m\n", fallen);
     assert_true(run(&p, CAPSULE, BALL_TIP, STEADY, 1 / 1.03, 2 * t) > fallen);
     assert_true(fabs(run(&p, BOX, BALL_TIP, STEADY, 1 / 1.03, 2 * t) / fallen - 1) < 0.05);
@@ -354,12 +355,12 @@ static void slides_beyond(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(host_holds),
-        cmocka_unit_test(soft_tips_hold),
-        cmocka_unit_test(host_holds_with_meshes),
-        cmocka_unit_test(slides_beyond),
-        cmocka_unit_test(float_device_holds),
-        cmocka_unit_test(late_float_device_holds),
+        cmocka_unit_test(no_creep_with_host_moments),
+        cmocka_unit_test(no_creep_of_soft_tips),
+        cmocka_unit_test(no_creep_with_mesh_tips),
+        cmocka_unit_test(slides_beyond_the_limit),
+        cmocka_unit_test(no_creep_with_single_precision),
+        cmocka_unit_test(no_creep_with_late_single_precision),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

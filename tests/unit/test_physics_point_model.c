@@ -12,41 +12,42 @@
 #include "support/coulomb_problem.h"
 #include "support/world_scene.h"
 
-/* A scene twice: as 6D contacts, which lead, and as points. */
-struct twin {
+/* One scene in two worlds: with 6D contacts, whose state both use, and with contact points. */
+struct scene_pair {
     struct world_scene patch, points;
 };
 
 typedef void (*build_fn)(struct world_scene *scene);
 
-static void open_twin(struct twin *twin, build_fn build, struct tact_world_options options)
+static void open_scene_pair(struct scene_pair *scene_pair, build_fn build,
+                            struct tact_world_options options)
 {
     options.iterations = 100;
     options.tolerance = 1e-13;
-    scene_open(&twin->patch, &options);
-    build(&twin->patch);
+    scene_open(&scene_pair->patch, &options);
+    build(&scene_pair->patch);
     options.model = tact_contact_model_find("points");
     options.iterations = 20000;
-    scene_open(&twin->points, &options);
-    build(&twin->points);
+    scene_open(&scene_pair->points, &options);
+    build(&scene_pair->points);
 }
 
-static void close_twin(struct twin *twin)
+static void close_scene_pair(struct scene_pair *scene_pair)
 {
-    scene_close(&twin->patch);
-    scene_close(&twin->points);
+    scene_close(&scene_pair->patch);
+    scene_close(&scene_pair->points);
 }
 
-/* Solves one tick by both from the state of the first; gives the largest difference of a wrench,
- * relative to the largest one (torques by `length`), and moves the first on. */
-static double step_twin(struct twin *twin, double length)
+/* Solves one tick in both worlds from the state of the first and advances the first. Returns the
+ * largest difference of a wrench, relative to the largest wrench (torques over `length`). */
+static double step_scene_pair(struct scene_pair *scene_pair, double length)
 {
-    struct tact_world *a = twin->patch.world, *b = twin->points.world;
+    struct tact_world *a = scene_pair->patch.world, *b = scene_pair->points.world;
     for (int i = 0; i < tact_world_body_count(a); i++) {
         *tact_world_body(b, i) = *tact_world_body(a, i);
     }
-    scene_solve(&twin->patch);
-    scene_solve(&twin->points);
+    scene_solve(&scene_pair->patch);
+    scene_solve(&scene_pair->points);
     double worst = 0, size = 0;
     for (int i = tact_world_next_pair(a, -1); i >= 0; i = tact_world_next_pair(a, i)) {
         const struct tact_contact *p = tact_world_contact(a, i), *q = tact_world_contact(b, i);
@@ -65,20 +66,20 @@ static double step_twin(struct twin *twin, double length)
 static void compare(const char *name, build_fn build, struct tact_world_options options, int ticks,
                     double length, double allowed)
 {
-    struct twin twin;
+    struct scene_pair scene_pair;
     double worst = 0;
-    open_twin(&twin, build, options);
+    open_scene_pair(&scene_pair, build, options);
     for (int i = 0; i < ticks; i++) {
-        worst = fmax(worst, step_twin(&twin, length));
+        worst = fmax(worst, step_scene_pair(&scene_pair, length));
     }
     print_message("%s: wrenches of %d points within %.1e of the 6D contact's over %d ticks; sweeps "
                   "at most %d and %d, residuals %.0e and %.0e\n",
-                  name, twin.points.stats.points, worst, ticks, twin.patch.most_iterations,
-                  twin.points.most_iterations, twin.patch.worst_residual,
-                  twin.points.worst_residual);
+                  name, scene_pair.points.stats.points, worst, ticks,
+                  scene_pair.patch.most_iterations, scene_pair.points.most_iterations,
+                  scene_pair.patch.worst_residual, scene_pair.points.worst_residual);
     assert_true(worst <= allowed);
-    assert_int_equal(twin.points.stats.left_out, 0);
-    close_twin(&twin);
+    assert_int_equal(scene_pair.points.stats.left_out, 0);
+    close_scene_pair(&scene_pair);
 }
 
 static void finish(struct world_scene *s, double friction)
@@ -163,7 +164,7 @@ static void same_wrenches(void **state)
 }
 
 /* Sweeps that reach the residual 1e-10 from zero, and a tick later with 1 % more weight. */
-static void warm_starts(void **state)
+static void warm_starts_need_fewer_sweeps(void **state)
 {
     (void)state;
     struct world_scene s;
@@ -187,7 +188,7 @@ static void warm_starts(void **state)
     scene_close(&s);
 }
 
-static void no_room(void **state)
+static void points_without_room_are_refused(void **state)
 {
     (void)state;
     struct world_scene s;
@@ -221,7 +222,8 @@ static void list_vertices(const struct tact_pose *pa, const struct tact_pose *pb
     tact_mesh_free(mesh);
 }
 
-/* Every point lies in the box, in world axes about the patch's centre, and the points fill it. */
+/* Checks that the bounding box of the points, in world axes about the patch's centre, is the given
+ * one. */
 static void expect_box(const struct point_store *store, const double *lower, const double *upper)
 {
     double low[3] = {1, 1, 1}, high[3] = {-1, -1, -1};
@@ -278,13 +280,13 @@ static void vertices_of_overlaps(void **state)
     assert_int_equal(count_corners(&store, floor, top), 8);
     tact_points_destroy(&store);
 
-    tact_v3_set(a.position, 0, 0, 1); /* apart: the centre alone */
+    tact_v3_set(a.position, 0, 0, 1); /* not touching: only the centre */
     list_vertices(&a, &b, 1, &store);
     assert_int_equal(store.now.count, 1);
     tact_points_destroy(&store);
 }
 
-/* Every contact of the problem is a pair of one point. */
+/* Solves a Coulomb problem as a world in which each contact is a pair with one point. */
 static void solve_problem(const struct coulomb_problem *p, int *six, int *ten, double *residual)
 {
     struct tact_shape ball = {.kind = TACT_SHAPE_SPHERE, .size = {1, 0, 0}};
@@ -354,8 +356,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(vertices_of_overlaps),
         cmocka_unit_test(same_wrenches),
-        cmocka_unit_test(warm_starts),
-        cmocka_unit_test(no_room),
+        cmocka_unit_test(warm_starts_need_fewer_sweeps),
+        cmocka_unit_test(points_without_room_are_refused),
         cmocka_unit_test(solves_coulomb_problems),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

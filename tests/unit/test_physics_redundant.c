@@ -1,5 +1,5 @@
-/* Bodies held in more ways than they can move: by contacts that stick all at once, which no
- * impulses make agree to the last digit. */
+/* Redundant contacts: bodies with more sticking constraints than degrees of freedom, which
+ * impulses satisfy only to rounding. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,9 +11,9 @@
 #include "support/random.h"
 #include "support/world_scene.h"
 
-/* Soft balls in a ring press a ball on the ground from all sides, each turning a little about its
- * own way: their spins cannot all stop. */
-static void ring(struct world_scene *s, int count, double turn)
+/* Soft balls in a ring press a ball on the ground from all sides, each spinning slightly about its
+ * own direction: the spins cannot all be stopped. */
+static void make_ring(struct world_scene *s, int count, double turn)
 {
     struct tact_contact_law soft = scene_rigid(0.8), hard = scene_rigid(0.4);
     soft.modulus = 3e5;
@@ -38,14 +38,14 @@ static void ring(struct world_scene *s, int count, double turn)
     scene_start(s);
 }
 
-static void pressed_from_all_sides(void **state)
+static void a_ball_pressed_from_all_sides(void **state)
 {
     (void)state;
     static const double turns[] = {0, 1e-9, 1e-6, 1e-3, 1};
     struct world_scene s;
     for (size_t t = 0; t < sizeof turns / sizeof *turns; t++) {
         for (int count = 3; count <= 6; count++) {
-            ring(&s, count, turns[t]);
+            make_ring(&s, count, turns[t]);
             for (int i = 0; i < 20; i++) {
                 scene_step(&s);
             }
@@ -58,9 +58,8 @@ static void pressed_from_all_sides(void **state)
     }
 }
 
-/* A stack at rest takes a sweep to look and one to confirm when its load changes, however many
- * cubes share it. */
-static void stack_under_changing_load(void **state)
+/* A stack at rest needs at most two sweeps when its load changes, however many cubes carry it. */
+static void a_stack_under_a_changing_load(void **state)
 {
     (void)state;
     struct world_scene s;
@@ -90,7 +89,7 @@ static void stack_under_changing_load(void **state)
 }
 
 /* A plate on twenty soft feet, thrown onto the floor so that it slides and turns until it rests. */
-static void throw_plate(struct world_scene *s)
+static void run_thrown_plate(struct world_scene *s)
 {
     struct tact_contact_law soft = scene_rigid(0.5);
     struct tact_shape foot = scene_sphere(0.008), plate = scene_box(0.44, 0.34, 0.004);
@@ -110,9 +109,9 @@ static void throw_plate(struct world_scene *s)
     scene_start(s);
 }
 
-/* Nearly all plates have two ticks unsolved, where friction begins to hold. A few are left at rest
- * with a residual that hovers about 1e-8, as twenty feet hold more than a plate can move. */
-static void feet_come_to_rest(void **state)
+/* Nearly all plates have two unsolved ticks, where sliding ends. A few rest with a residual of
+ * about 1e-8, as twenty feet constrain a plate redundantly. */
+static void a_plate_on_many_feet_comes_to_rest(void **state)
 {
     (void)state;
     enum { PLATES = 20, FEW = 5 };
@@ -121,7 +120,7 @@ static void feet_come_to_rest(void **state)
     int more = 0;
     double worst = 0, residual = 0;
     for (int i = 0; i < PLATES; i++) {
-        throw_plate(&s);
+        run_thrown_plate(&s);
         scene_run(&s, 2.0);
         const double *twist = tact_world_body(s.world, 0)->twist;
         worst = fmax(worst, tact_v3_norm(twist) + 0.1 * tact_v3_norm(twist + 3));
@@ -135,15 +134,15 @@ static void feet_come_to_rest(void **state)
         "%d plates on 20 feet: %ld ticks unsolved, more than %d in %d; they rest within %.1e m/s, "
         "residual %.1e\n",
         PLATES, unsolved, FEW, more, worst, residual);
-    assert_in_range(more, 0, 9); /* 3 at most at 38 seeds; 18, were normals rigid */
+    assert_in_range(more, 0, 9); /* 3 at most at 38 seeds; 18 with rigid normals */
     assert_true(residual < 1e-6);
     assert_true(worst < 1e-8);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(pressed_from_all_sides),
-                                       cmocka_unit_test(feet_come_to_rest),
-                                       cmocka_unit_test(stack_under_changing_load)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_ball_pressed_from_all_sides),
+                                       cmocka_unit_test(a_plate_on_many_feet_comes_to_rest),
+                                       cmocka_unit_test(a_stack_under_a_changing_load)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* Coins and cylinders come to rest; energy never rises but by what stabilisation puts in. */
+/* Coins and cylinders come to rest; energy never rises by more than the work of stabilisation. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,18 +8,18 @@
 #include <cmocka.h>
 #include "support/world_scene.h"
 
-/** What a run did to the energy. */
-struct balance {
+/** Energy balance of a run. */
+struct energy_balance {
     double start, end;     /* of the bodies [J] */
-    double worst;          /* rise in a tick beyond the work of the contacts' normal forces [J] */
-    double stabilised;     /* positive work of the contacts' normal forces [J] */
-    double absorbed;       /* negative work of those [J] */
+    double worst_rise;     /* rise in a tick beyond the work of the contacts' normal forces [J] */
+    double work_gained;    /* positive work of the contacts' normal forces [J] */
+    double work_absorbed;  /* negative work of those [J] */
     double friction;       /* work of friction and spin [J]: never positive */
     double worst_friction; /* most positive of a contact in a solved tick [J] */
     double rest_time;      /* first time after which nothing moved faster than 1e-3 m/s or rad/s */
 };
 
-static void run(struct world_scene *s, double seconds, struct balance *out)
+static void run(struct world_scene *s, double seconds, struct energy_balance *out)
 {
     double h = s->options.period;
     memset(out, 0, sizeof *out);
@@ -33,9 +33,12 @@ static void run(struct world_scene *s, double seconds, struct balance *out)
             double normal, friction;
             scene_power(s, i, &normal, &friction);
             work += normal * h;
-            work += s->stats.residual <= 1e-8 ? 0 : fmax(friction, 0) * h; /* not yet opposite */
-            out->stabilised += fmax(normal, 0) * h;
-            out->absorbed += fmin(normal, 0) * h;
+            work += s->stats.residual <= 1e-8
+                        ? 0
+                        : fmax(friction, 0) *
+                              h; /* where not solved, friction is not yet opposite to slip */
+            out->work_gained += fmax(normal, 0) * h;
+            out->work_absorbed += fmin(normal, 0) * h;
             out->friction += friction * h;
             if (s->stats.residual <= 1e-8) {
                 out->worst_friction = fmax(out->worst_friction, friction * h);
@@ -43,7 +46,7 @@ static void run(struct world_scene *s, double seconds, struct balance *out)
         }
         tact_world_integrate(s->world);
         double now = scene_energy(s), rise = now - out->end - work;
-        out->worst = fmax(out->worst, rise);
+        out->worst_rise = fmax(out->worst_rise, rise);
         out->end = now;
         for (int i = 0; i < tact_world_body_count(s->world); i++) {
             const struct tact_body *b = tact_world_body(s->world, i);
@@ -56,32 +59,33 @@ static void run(struct world_scene *s, double seconds, struct balance *out)
         "    energy %.3e -> %.3e J, rise beyond contact work %.1e, pushed %.1e, absorbed "
         "%.1e, friction %.1e (worst %.1e); at rest from %.3f s; %d sweeps, residual %.1e, "
         "unsolved %ld of %ld\n",
-        out->start, out->end, out->worst, out->stabilised, out->absorbed, out->friction,
+        out->start, out->end, out->worst_rise, out->work_gained, out->work_absorbed, out->friction,
         out->worst_friction, out->rest_time, s->most_iterations, s->worst_residual, s->unsolved,
         s->ticks);
 }
 
-/* The bodies gain no more than what the normal forces' work says, friction gives nothing, and all
- * there is to gain from is the push out of too deep an overlap. */
-static void check_energy(const struct balance *e)
+/* Checks that the bodies gain no more energy than the work of the normal forces, that friction
+ * adds none, and that the normal forces' positive work is that of opening overlaps. */
+static void check_energy(const struct energy_balance *e)
 {
     double slack = 1e-12 * (fabs(e->start) + fabs(e->end));
-    assert_true(e->worst <= slack);
+    assert_true(e->worst_rise <= slack);
     assert_true(e->worst_friction <= 1e-6 * fabs(e->start));
-    assert_true(e->end <= e->start + e->stabilised + slack);
+    assert_true(e->end <= e->start + e->work_gained + slack);
 }
 
-static int open_one(struct world_scene *s, int coin, double mu, double up, double lean, double yaw)
+static int open_body(struct world_scene *s, int is_coin, double mu, double up, double lean,
+                     double yaw)
 {
     struct tact_contact_law law = scene_rigid(mu);
     scene_open(s, NULL);
     scene_ground(s);
     struct tact_shape shape =
-        coin ? scene_cylinder(s, 0.012, 0.002, 64) : scene_cylinder(s, 0.03, 0.1, 64);
+        is_coin ? scene_cylinder(s, 0.012, 0.002, 64) : scene_cylinder(s, 0.03, 0.1, 64);
     const double at[3] = {0, 0, up};
-    int b = scene_solid(s, &shape, coin ? 0.008 : 0.3, at, yaw);
+    int b = scene_solid(s, &shape, is_coin ? 0.008 : 0.3, at, yaw);
     struct tact_body *body = tact_world_body(s->world, b);
-    /* lean about x: 90 degrees stands the coin on its edge, or lays the cylinder down */
+    /* lean: turn about x; at 90 degrees the coin is on its edge and the cylinder on its side */
     const double q[4] = {cos(0.5 * lean), sin(0.5 * lean), 0, 0};
     memcpy(body->pose.quat_wxyz, q, sizeof q);
     tact_world_refresh(s->world);
@@ -96,8 +100,8 @@ static void cylinder_rests(void **state)
     (void)state;
     for (int i = 0; i < 4; i++) {
         struct world_scene s;
-        struct balance e;
-        int b = open_one(&s, 0, 0.4, 0.1, 0.3 + 0.4 * i, 0);
+        struct energy_balance e;
+        int b = open_body(&s, 0, 0.4, 0.1, 0.3 + 0.4 * i, 0);
         tact_world_body(s.world, b)->twist[0] = 0.3;
         tact_world_body(s.world, b)->twist[3] = 2;
         run(&s, 5, &e);
@@ -114,8 +118,8 @@ static void coin_rests(void **state)
     (void)state;
     for (int i = 0; i < 2; i++) {
         struct world_scene s;
-        struct balance e;
-        int b = open_one(&s, 1, 0.4, 0.012 - 1e-5, 0.5 * M_PI - 0.3, 0);
+        struct energy_balance e;
+        int b = open_body(&s, 1, 0.4, 0.012 - 1e-5, 0.5 * M_PI - 0.3, 0);
         struct tact_body *body = tact_world_body(s.world, b);
         if (i == 0) {
             body->twist[0] = 0.3;
@@ -139,7 +143,7 @@ static void heap_loses_energy(void **state)
     (void)state;
     for (int mu = 0; mu < 3; mu++) {
         struct world_scene s;
-        struct balance e;
+        struct energy_balance e;
         struct tact_contact_law law = scene_rigid(0.4 * mu);
         scene_open(&s, NULL);
         scene_ground(&s);

@@ -1,5 +1,4 @@
-/* Cylinders and ellipsoids on a plane: they roll, stand and tip as solids of their shape do.
- */
+/* Cylinders and ellipsoids on a plane: rolling, rest and tipping compared with exact solutions. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,15 +11,16 @@
 #define G 9.81
 #define PI 3.14159265358979323846
 
-static struct tact_shape round_shape(enum tact_shape_kind kind, double a, double b, double c)
+static struct tact_shape make_shape(enum tact_shape_kind kind, double a, double b, double c)
 {
     struct tact_shape s = {.kind = kind, .size = {a, b, c}};
     return s;
 }
 
 /* A body of density 1000 of the shape, at that height over the ground, turned by `turn`. */
-static struct tact_body *lay(struct world_scene *s, double slope, double mu,
-                             const struct tact_shape *shape, double height, const double turn[3])
+static struct tact_body *place_body(struct world_scene *s, double slope, double mu,
+                                    const struct tact_shape *shape, double height,
+                                    const double turn[3])
 {
     struct tact_world_options o = scene_slope(slope);
     struct tact_contact_law law = scene_rigid(mu);
@@ -38,9 +38,9 @@ static struct tact_body *lay(struct world_scene *s, double slope, double mu,
     return body;
 }
 
-/* Down a slope a cylinder rolls at 2/3 (g sin(slope) - g cos(slope) a / R), without slip: a is half
- * the width of the patch, whose edge the centre of pressure goes to. Where that is less than
- * nothing it stays. */
+/* Down a slope a cylinder rolls at 2/3 (g sin(slope) - g cos(slope) a / R), without slip: a is
+ * half the width of the patch, whose edge the centre of pressure reaches. Where that is negative
+ * the cylinder does not roll. */
 static void cylinders_roll(void **state)
 {
     (void)state;
@@ -49,8 +49,8 @@ static void cylinders_roll(void **state)
     for (int i = 0; i < 3; i++) {
         struct world_scene s;
         double r = radius[i], slope = 10.0 * PI / 180.0, width = 0.0;
-        const struct tact_shape shape = round_shape(TACT_SHAPE_CYLINDER, r, 1.5 * r, 0.0);
-        struct tact_body *body = lay(&s, slope, 0.6, &shape, r, lying);
+        const struct tact_shape shape = make_shape(TACT_SHAPE_CYLINDER, r, 1.5 * r, 0.0);
+        struct tact_body *body = place_body(&s, slope, 0.6, &shape, r, lying);
         scene_run(&s, 0.1);
         double before = body->twist[0];
         for (int k = 0; k < 500; k++) {
@@ -74,17 +74,17 @@ static void cylinders_roll(void **state)
     }
 }
 
-/* Standing on an end it tips where the slope is steeper than its radius over half its height. */
-static void cylinders_stand_and_tip(void **state)
+/* On its end a cylinder tips where the slope exceeds its radius over half its height. */
+static void cylinders_on_their_ends_tip(void **state)
 {
     (void)state;
     static const double upright[3] = {0.0, 0.0, 0.0};
     const double r = 0.02, half = 0.05;
     for (int tips = 0; tips < 2; tips++) {
         struct world_scene s;
-        const struct tact_shape shape = round_shape(TACT_SHAPE_CYLINDER, r, half, 0.0);
+        const struct tact_shape shape = make_shape(TACT_SHAPE_CYLINDER, r, half, 0.0);
         double slope = atan(r / half) * (tips ? 1.01 : 0.99);
-        struct tact_body *body = lay(&s, slope, 0.9, &shape, half, upright);
+        struct tact_body *body = place_body(&s, slope, 0.9, &shape, half, upright);
         scene_run(&s, 1.0);
         double tilt = scene_tilt(&s, 0);
         printf("%.2f of the slope at which it tips: tilted by %.1e rad, moved %.1e m\n",
@@ -95,13 +95,13 @@ static void cylinders_stand_and_tip(void **state)
     }
 }
 
-/* An ellipsoid is a ball that was stretched: what a plane cuts off it, too, and it lies on that
+/* An ellipsoid is an affinely stretched ball, and so is the cap that a plane cuts off; it rests
  * with its shortest axis upright. */
-static void ellipsoids_are_stretched_balls(void **state)
+static void ellipsoids_rest_on_their_flattest_side(void **state)
 {
     (void)state;
     const double size[3] = {0.03, 0.02, 0.01}, upright[3] = {0.0, 0.0, 0.0}, deep = 0.2;
-    struct tact_shape shape = round_shape(TACT_SHAPE_ELLIPSOID, size[0], size[1], size[2]);
+    struct tact_shape shape = make_shape(TACT_SHAPE_ELLIPSOID, size[0], size[1], size[2]);
     struct tact_shape plane = {.kind = TACT_SHAPE_HALFSPACE};
     struct tact_pose at = tact_pose_identity(), here = at;
     struct tact_shape_mass mass, by_mesh;
@@ -121,7 +121,7 @@ static void ellipsoids_are_stretched_balls(void **state)
     tact_shape_release(&shape);
 
     struct world_scene s;
-    struct tact_body *body = lay(&s, 0.0, 0.5, &shape, size[2], upright);
+    struct tact_body *body = place_body(&s, 0.0, 0.5, &shape, size[2], upright);
     scene_run(&s, 1.0);
     printf("at rest: %.1e rad from upright, %.1e m/s\n", scene_tilt(&s, 0),
            tact_v3_norm(body->twist));
@@ -133,8 +133,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cylinders_roll),
-        cmocka_unit_test(cylinders_stand_and_tip),
-        cmocka_unit_test(ellipsoids_are_stretched_balls),
+        cmocka_unit_test(cylinders_on_their_ends_tip),
+        cmocka_unit_test(ellipsoids_rest_on_their_flattest_side),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

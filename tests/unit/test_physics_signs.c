@@ -1,5 +1,5 @@
-/* Signs that a scene with symmetry does not show: which corner of a patch comes down, and which way
- * two links of one hand go. */
+/* Signs that symmetric scenes cannot test: which corner of a patch approaches, and the directions
+ * of two links of one hand. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,9 +8,10 @@
 #include <cmocka.h>
 #include "support/world_scene.h"
 
-/* A triangular prism that rises, and turns so that its corner at x = R comes down at 0.5 m/s while
- * the edge opposite, at half the distance, rises: an impact, which rebounds, with e = 0.5. */
-static void corner_that_comes_down(void **state)
+/* A triangular prism moves up and turns so that its corner at x = R moves down at 0.5 m/s while
+ * the opposite edge, at half the distance, moves up: an impact at that corner with restitution e =
+ * 0.5. */
+static void the_approaching_corner_rebounds(void **state)
 {
     (void)state;
     struct world_scene s;
@@ -33,8 +34,8 @@ static void corner_that_comes_down(void **state)
     scene_close(&s);
 }
 
-/* Two links of one hand that slide towards each other on their own: they stop each other. */
-static void links_that_meet(void **state)
+/* Two links of one hand slide towards each other and stop at contact. */
+static void colliding_links_of_one_hand_stop(void **state)
 {
     (void)state;
     struct world_scene s;
@@ -76,8 +77,8 @@ static void links_that_meet(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(corner_that_comes_down),
-        cmocka_unit_test(links_that_meet),
+        cmocka_unit_test(the_approaching_corner_rebounds),
+        cmocka_unit_test(colliding_links_of_one_hand_stop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* Sliding: how far a block goes, which way friction points, that a frictionless one keeps going. */
+/* Sliding: stopping distance of a block, direction of friction, and constant velocity without
+ * friction. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -62,7 +63,7 @@ static void frictionless_block_keeps_going(void **state)
     assert_true(fabs(distance - 1) < 1e-9 && fabs(aside) < 1e-9);
 }
 
-/* S = J M^-1 J^T and b = J t of a body at rest on something fixed that it touches at `arm`. */
+/* S = J M^-1 J^T and b = J t of a free body in contact with a fixed one at a random arm. */
 static void random_problem(struct tact_local_problem *p)
 {
     double m = exp(uniform(-5, 2)), size = exp(uniform(-4, 0)), arm[3], weight[6], t[6];
@@ -136,7 +137,7 @@ static void friction_opposes_slip(void **state)
         }
         double angle = friction_angle(&p, r, &speed);
         if (speed < 1e-6) {
-            continue; /* it spins in place: no direction to speak of */
+            continue; /* pure spin: the slip has no direction */
         }
         sliding++;
         if (tact_local_residual(&p, r) > 1e-8) {

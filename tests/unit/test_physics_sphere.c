@@ -1,5 +1,5 @@
-/* A sphere on a slope: a patch of radius a resists rolling, and without friction it does not turn.
- */
+/* A sphere on a slope: a patch of radius a resists rolling, and without friction the sphere does
+ * not rotate. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,7 +11,7 @@
 
 static const double G = 9.81, RADIUS = 0.05;
 
-struct roll {
+struct roll_down {
     double speed; /* downhill after the time [m/s] */
     double spin;  /* about the axis it rolls about [rad/s] */
     double patch; /* mean of the patch's semi-axes at the end [m] */
@@ -20,9 +20,9 @@ struct roll {
     int ticks;
 };
 
-/* From rest, for `seconds`, the patch made a times RADIUS by its target overlap: a cap of deepest
- * point d has the radius sqrt(2 R d) and the mean depth d / 2. */
-static struct roll roll(double slope, double mu, double a, double seconds)
+/* Runs a sphere from rest for `seconds`. Its target overlap makes the patch radius a times RADIUS:
+ * a cap of depth d has the radius sqrt(2 R d) and the mean depth d / 2. */
+static struct roll_down roll_down(double slope, double mu, double a, double seconds)
 {
     struct world_scene s;
     struct tact_world_options options = scene_slope(slope);
@@ -30,7 +30,7 @@ static struct roll roll(double slope, double mu, double a, double seconds)
     struct tact_shape ball = scene_sphere(RADIUS);
     double deepest = 0.5 * a * a * RADIUS;
     const double at[3] = {0, 0, RADIUS - deepest};
-    struct roll out = {0};
+    struct roll_down out = {0};
     law.overlap = 0.5 * deepest;
     scene_open(&s, &options);
     scene_ground(&s);
@@ -62,7 +62,7 @@ static void patch_resists_rolling(void **state)
     (void)state;
     const double slope = 0.2, radii[3] = {0.01, 0.03, 0.06};
     for (int i = 0; i < 3; i++) {
-        struct roll r = roll(slope, 1.0, radii[i], 1.0);
+        struct roll_down r = roll_down(slope, 1.0, radii[i], 1.0);
         double exact = 5.0 / 7.0 * G * (sin(slope) - cos(slope) * radii[i]);
         print_message("    acceleration %.5f m/s^2, exact %.5f: off by %.3f %%; spin R / v %.5f\n",
                       r.speed, exact, 100 * (r.speed / exact - 1), r.spin * RADIUS / r.speed);
@@ -70,11 +70,11 @@ static void patch_resists_rolling(void **state)
     }
 }
 
-/* Held at rest where tan(theta) < a / R. */
+/* At rest where tan(theta) < a / R. */
 static void patch_holds_on_a_gentle_slope(void **state)
 {
     (void)state;
-    struct roll r = roll(0.05, 1.0, 0.06, 1.0);
+    struct roll_down r = roll_down(0.05, 1.0, 0.06, 1.0);
     print_message("    speed %.1e m/s, spin %.1e rad/s\n", r.speed, r.spin);
     assert_true(fabs(r.speed) < 1e-6 && fabs(r.spin) < 1e-4);
 }
@@ -82,7 +82,7 @@ static void patch_holds_on_a_gentle_slope(void **state)
 static void no_friction_no_spin(void **state)
 {
     (void)state;
-    struct roll r = roll(0.2, 0.0, 0.03, 1.0);
+    struct roll_down r = roll_down(0.2, 0.0, 0.03, 1.0);
     print_message("    speed %.6f m/s, exact %.6f, spin %.1e rad/s\n", r.speed, G * sin(0.2),
                   r.spin);
     assert_true(fabs(r.speed / (G * sin(0.2)) - 1) < 1e-9);

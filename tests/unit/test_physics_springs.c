@@ -1,5 +1,5 @@
-/* A patch with a tangential compliance, an elastic foundation: how far it gives way, turns and
- * tilts, how it swings, when it slides, and that it neither creeps nor gives energy. */
+/* A patch with a tangential compliance, an elastic foundation: deflection, rotation and tilt,
+ * oscillation, onset of sliding, no creep, and no gain of energy. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,8 +22,8 @@ struct stand {
 static void open_stand(struct stand *s, double compliance, double tangential, double overlap)
 {
     struct tact_shape box = scene_box(s->side[0], s->side[1], s->side[2]);
-    double sunk = overlap + compliance * MASS * G;
-    const double at[3] = {0, 0, 0.5 * s->side[2] - sunk};
+    double overlap_at_rest = overlap + compliance * MASS * G;
+    const double at[3] = {0, 0, 0.5 * s->side[2] - overlap_at_rest};
     s->law = scene_rigid(MU);
     s->law.compliance = compliance;
     s->law.tangential_compliance = tangential;
@@ -37,7 +37,7 @@ static void open_stand(struct stand *s, double compliance, double tangential, do
 
 /* Ticks under a wrench on the centre of mass [N, N m], world axes; body axes must be the world's
  * but for small angles. */
-static void push(struct stand *s, const double wrench[6], double seconds)
+static void run_under_wrench(struct stand *s, const double wrench[6], double seconds)
 {
     struct tact_body *body = tact_world_body(s->scene.world, s->box);
     double h = s->scene.options.period;
@@ -53,11 +53,11 @@ static void push(struct stand *s, const double wrench[6], double seconds)
     }
 }
 
-/* Where the box's point is that the middle of the patch stands for, half of the overlap up. */
-static void find_foot(struct stand *s, double foot[3])
+/* Position of the box's point at the patch's centre, half of the overlap above its bottom. */
+static void foot_point(struct stand *s, double foot[3])
 {
-    double sunk = s->law.overlap + s->law.compliance * MASS * G;
-    const double down[3] = {0, 0, 0.5 * (sunk - s->side[2])};
+    double overlap_at_rest = s->law.overlap + s->law.compliance * MASS * G;
+    const double down[3] = {0, 0, 0.5 * (overlap_at_rest - s->side[2])};
     tact_pose_point(foot, &tact_world_body(s->scene.world, s->box)->pose, down);
 }
 
@@ -67,8 +67,9 @@ static double turned(struct stand *s, int axis)
     return 2 * q[1 + axis] * (q[0] < 0 ? -1 : 1);
 }
 
-/* c F under a force along the ground, at once and a minute later; and back. */
-static void gives_way(void **state)
+/* Deflection c F under a horizontal force, immediately and a minute later, and zero once it is
+ * removed. */
+static void deflection_is_compliance_times_force(void **state)
 {
     (void)state;
     struct stand s = {.side = {0.08, 0.06, 0.02}};
@@ -76,12 +77,12 @@ static void gives_way(void **state)
     const double on[6] = {pull}, off[6] = {0};
     double foot[3], later[3], back[3];
     open_stand(&s, 1e-4, t, 2e-5);
-    push(&s, on, 2);
-    find_foot(&s, foot);
-    push(&s, on, 60);
-    find_foot(&s, later);
-    push(&s, off, 2);
-    find_foot(&s, back);
+    run_under_wrench(&s, on, 2);
+    foot_point(&s, foot);
+    run_under_wrench(&s, on, 60);
+    foot_point(&s, later);
+    run_under_wrench(&s, off, 2);
+    foot_point(&s, back);
     print_message("gives way by %.6f mm under %.3f N, exact %.6f; a minute later %.1e m more; "
                   "without it %.1e m\n",
                   1e3 * foot[0], pull, 1e3 * t * pull, later[0] - foot[0], back[0]);
@@ -90,9 +91,10 @@ static void gives_way(void **state)
     scene_close(&s.scene);
 }
 
-/* About the normal by T t / <x^2 + y^2>; about an axis of the patch by T c / <x^2>, whether the
- * overlap is that of the load or there without one, less what the weight that tips adds. */
-static void turns(void **state)
+/* Rotation about the normal by T t / <x^2 + y^2>; about an axis of the patch by T c / <x^2>,
+ * whether the overlap is due to the load or present without one, corrected for the torque of the
+ * tilted weight. */
+static void rotation_follows_the_stiffness(void **state)
 {
     (void)state;
     const double overlap[3] = {2e-5, 2e-4, 2e-3}, t = 2e-4, c = 1e-4, torque = 0.002;
@@ -101,11 +103,11 @@ static void turns(void **state)
         const double twist[6] = {0, 0, 0, 0, 0, torque}, tilt[6] = {0, 0, 0, 0, torque, 0};
         double x2 = s.side[0] * s.side[0] / 12, y2 = s.side[1] * s.side[1] / 12;
         open_stand(&s, c, t, overlap[i]);
-        push(&s, twist, 2);
+        run_under_wrench(&s, twist, 2);
         double yaw = turned(&s, 2), exact_yaw = torque * t / (x2 + y2);
         scene_close(&s.scene);
         open_stand(&s, c, t, overlap[i]);
-        push(&s, tilt, 2);
+        run_under_wrench(&s, tilt, 2);
         double tips = MASS * G * 0.5 * s.side[2];
         double pitch = turned(&s, 1), exact_pitch = torque / (x2 / c - tips);
         print_message("overlap %.0e: turns by %.3e of %.3e rad, tilts by %.4e of %.4e rad\n",
@@ -116,9 +118,9 @@ static void turns(void **state)
     }
 }
 
-/* A flat plate swings along the ground as 1 / sqrt(m t), by the implicit rule: its phase continues
- * by atan(w h) a tick, its amplitude goes down by 1 / sqrt(1 + (w h)^2). */
-static void swings(void **state)
+/* A flat plate oscillates along the ground at w = 1 / sqrt(m t), by the implicit rule: in each
+ * tick its phase advances by atan(w h) and its amplitude is divided by sqrt(1 + (w h)^2). */
+static void a_plate_swings_at_its_frequency(void **state)
 {
     (void)state;
     struct stand s = {.side = {0.1, 0.1, 0.0004}};
@@ -127,26 +129,27 @@ static void swings(void **state)
     s.law.dissipation = 0;
     scene_law(&s.scene, 0, 1, &s.law);
     double h = s.scene.options.period, w = 1 / sqrt(MASS * t), foot[3], first[2] = {0}, last = 0;
-    push(&s, none, 0.2);
+    run_under_wrench(&s, none, 0.2);
     tact_world_body(s.scene.world, s.box)->twist[0] = 0.005;
-    int turns = 0;
-    for (int i = 0; i < 4000 && turns < 11; i++) {
-        push(&s, none, h);
-        find_foot(&s, foot);
+    int rotation_follows_the_stiffness = 0;
+    for (int i = 0; i < 4000 && rotation_follows_the_stiffness < 11; i++) {
+        run_under_wrench(&s, none, h);
+        foot_point(&s, foot);
         if (last < 0 && foot[0] >= 0) {
-            first[turns ? 1 : 0] = i + last / (last - foot[0]);
-            turns++;
+            first[rotation_follows_the_stiffness ? 1 : 0] = i + last / (last - foot[0]);
+            rotation_follows_the_stiffness++;
         }
         last = foot[0];
     }
-    double period = (first[1] - first[0]) / (turns - 1) * h, exact = 2 * M_PI * h / atan(w * h);
+    double period = (first[1] - first[0]) / (rotation_follows_the_stiffness - 1) * h,
+           exact = 2 * M_PI * h / atan(w * h);
     print_message("swings in %.5f s, exact %.5f\n", period, exact);
-    assert_true(turns == 11 && fabs(period / exact - 1) < 5e-3);
+    assert_true(rotation_follows_the_stiffness == 11 && fabs(period / exact - 1) < 5e-3);
     scene_close(&s.scene);
 }
 
-/* Holds a load to and fro of 0.95 of friction without creep; slides at 1.03. */
-static void slides_at_its_limit(void **state)
+/* No creep under an alternating load of 0.95 of the friction limit; sliding at 1.03. */
+static void slides_at_the_friction_limit(void **state)
 {
     (void)state;
     struct stand s = {.side = {0.08, 0.06, 0.004}};
@@ -155,33 +158,32 @@ static void slides_at_its_limit(void **state)
     open_stand(&s, 1e-5, 1e-4, 2e-5);
     for (int i = 0; i < 200; i++) {
         const double load[6] = {0.95 * most * sin(0.01 * M_PI * i)};
-        push(&s, load, 0.002);
+        run_under_wrench(&s, load, 0.002);
     }
-    find_foot(&s, a);
+    foot_point(&s, a);
     for (int i = 0; i < 20000; i++) {
         const double load[6] = {0.95 * most * sin(0.01 * M_PI * i)};
-        push(&s, load, 0.002);
+        run_under_wrench(&s, load, 0.002);
     }
-    find_foot(&s, b);
+    foot_point(&s, b);
     const double over[6] = {1.03 * most}, none[6] = {0};
     print_message("after 100 more cycles of 0.95: %.1e m\n", b[0] - a[0]);
     assert_true(fabs(b[0] - a[0]) < 1e-9);
-    push(&s, none, 0.5);
-    push(&s, over, 0.5);
+    run_under_wrench(&s, none, 0.5);
+    run_under_wrench(&s, over, 0.5);
     double before = tact_world_body(s.scene.world, s.box)->twist[0];
-    push(&s, over, 0.5);
+    run_under_wrench(&s, over, 0.5);
     double rate = (tact_world_body(s.scene.world, s.box)->twist[0] - before) / 0.5;
     print_message("at 1.03: %.5f m/s^2, exact %.5f\n", rate, 0.03 * MU * G);
     assert_true(fabs(rate / (0.03 * MU * G) - 1) < 1e-5);
     scene_close(&s.scene);
 }
 
-/* A box pulled along a turntable by a force that turns with it: what the spring holds goes with the
- * two, and the box stays where it is on the table. Straight steps of h carry it outward, by w^2 h /
- * 2 of the radius a second; the spring, which is as long as the way between the two, takes that
- * back.
- */
-static void goes_along(void **state)
+/* A box on a turntable under a force that turns with it: the spring's impulse turns with the
+ * bodies, and the box stays at its place on the table. Straight steps of h would carry it outward
+ * by w^2 h / 2 of the radius a second; the spring, which measures the relative displacement of the
+ * two bodies, undoes that. */
+static void springs_move_with_the_bodies(void **state)
 {
     (void)state;
     struct world_scene s;
@@ -235,10 +237,10 @@ static double strain_energy(struct world_scene *s, const struct tact_contact_law
            0.5 * deep * deep / law->compliance;
 }
 
-/* Boxes thrown at soft ground, turning: they never have more energy than at the start. With that of
- * the springs they may: a tick that carries a corner 2 mm into ground of 1 um/N strains them more
- * than the motion could, and they give none of it back. */
-static void gives_no_energy(void **state)
+/* Boxes thrown at soft ground, turning: their energy never exceeds that at the start. Together
+ * with the springs' energy it may: a tick that carries a corner 2 mm into ground of 1 um/N strains
+ * the springs by more than the kinetic energy, which is not returned to the bodies. */
+static void springs_do_not_add_energy(void **state)
 {
     (void)state;
     double highest = -1, rebound = -1;
@@ -269,9 +271,12 @@ static void gives_no_energy(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gives_way),  cmocka_unit_test(turns),
-        cmocka_unit_test(swings),     cmocka_unit_test(slides_at_its_limit),
-        cmocka_unit_test(goes_along), cmocka_unit_test(gives_no_energy),
+        cmocka_unit_test(deflection_is_compliance_times_force),
+        cmocka_unit_test(rotation_follows_the_stiffness),
+        cmocka_unit_test(a_plate_swings_at_its_frequency),
+        cmocka_unit_test(slides_at_the_friction_limit),
+        cmocka_unit_test(springs_move_with_the_bodies),
+        cmocka_unit_test(springs_do_not_add_energy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,5 @@
-/* What the springs of patches hold is kept, and no more than that: of bodies that cannot move along
- * the patch, through changes of how a pair is solved, under loads that come and go, and not by an
- * impact. */
+/* The state of a patch's tangential springs: for bodies that cannot move along the patch, through
+ * changes between one contact and several, under alternating loads, and in impacts. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,7 +11,7 @@
 
 static const double MU = 0.6, MASS = 0.5, G = 9.81;
 
-static struct tact_contact_law soft(double compliance, double tangential)
+static struct tact_contact_law soft_law(double compliance, double tangential)
 {
     struct tact_contact_law law = scene_rigid(MU);
     law.compliance = compliance;
@@ -27,7 +26,7 @@ static void open_finger(struct world_scene *s, const struct tact_world_options *
     struct tact_link_def links[2];
     struct tact_pose base = tact_pose_identity(), here = base;
     struct tact_hand *hand;
-    struct tact_contact_law law = soft(1e-5, 1e-4);
+    struct tact_contact_law law = soft_law(1e-5, 1e-4);
     int n = 1 + across;
     base.position[2] = 0.01;
     for (int i = 0; i < n; i++) {
@@ -55,9 +54,9 @@ static void open_finger(struct world_scene *s, const struct tact_world_options *
     scene_start(s);
 }
 
-/* A patch that nothing can move in some directions: springs stay numbers, and where a drive pulls
- * along it, drive and spring share the way. */
-static void fingers_press_the_ground(void **state)
+/* A patch that cannot move in some directions: its springs stay finite, and where a drive pulls
+ * along it, drive and spring are deflected in series. */
+static void springs_of_driven_fingers_stay_bounded(void **state)
 {
     (void)state;
     static const char *const models[] = {"cone", "Algorithm 1", "points"};
@@ -88,13 +87,13 @@ static void fingers_press_the_ground(void **state)
     }
 }
 
-/* A box on the floor of an L, loaded steadily along the wall, touches that now and then: one
- * contact becomes two and one again, and the box stays. */
-static void goes_on_in_pieces(void **state)
+/* A box on the floor of an L-shaped body under a constant load along the wall touches the wall at
+ * times: one contact becomes two and one again, and the box does not move. */
+static void springs_survive_changes_of_pieces(void **state)
 {
     (void)state;
     struct world_scene s;
-    struct tact_contact_law law = soft(1e-5, 1e-4);
+    struct tact_contact_law law = soft_law(1e-5, 1e-4);
     const double boxes[12] = {0, 0, -0.05, 0.6, 0.6, 0.1, -0.2, 0, 0.05, 0.1, 0.6, 0.1};
     const double at[3] = {-0.11 + 2e-5, 0, 0.01 - 2e-5 - law.compliance * MASS * G};
     struct tact_pose here = tact_pose_identity();
@@ -122,14 +121,14 @@ static void goes_on_in_pieces(void **state)
     scene_close(&s);
 }
 
-/* Six boxes on a slope, shaken along the normal: they lean by as much after 100 times as at first,
- * as the tilting springs of a patch do not depend on its depth. */
-static void leans_no_further(void **state)
+/* Six boxes on a slope, shaken along the normal: the lean is the same after 100 periods as at
+ * first, as the tilting stiffness of a patch does not depend on its depth. */
+static void a_shaken_stack_does_not_lean_further(void **state)
 {
     (void)state;
     struct world_scene s;
     struct tact_world_options o = tact_world_options_default();
-    struct tact_contact_law law = soft(1e-6, 1e-6);
+    struct tact_contact_law law = soft_law(1e-6, 1e-6);
     struct tact_shape box = scene_box(0.1, 0.1, 0.02);
     tact_v3_set(o.gravity, 0.2 * G, 0, -G);
     scene_open(&s, &o);
@@ -158,15 +157,15 @@ static void leans_no_further(void **state)
     scene_close(&s);
 }
 
-/* A flat box thrown aslant that rebounds: the impact is over in a tick, and friction in it is what
- * it is of a rigid patch. */
-static void rebounds_as_if_rigid(void **state)
+/* A flat box that lands obliquely and rebounds: the impact lasts one tick, and its friction is
+ * that of a rigid patch. */
+static void an_impact_does_not_load_the_springs(void **state)
 {
     (void)state;
     double after[3];
     for (int i = 0; i < 3; i++) {
         struct world_scene s;
-        struct tact_contact_law law = soft(i ? 1e-4 : 0, i == 2 ? 1e-4 : 0);
+        struct tact_contact_law law = soft_law(i ? 1e-4 : 0, i == 2 ? 1e-4 : 0);
         struct tact_shape box = scene_box(0.08, 0.06, 0.02);
         const double at[3] = {0, 0, 0.06};
         law.restitution = 0.8;
@@ -194,10 +193,10 @@ static void rebounds_as_if_rigid(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fingers_press_the_ground),
-        cmocka_unit_test(goes_on_in_pieces),
-        cmocka_unit_test(leans_no_further),
-        cmocka_unit_test(rebounds_as_if_rigid),
+        cmocka_unit_test(springs_of_driven_fingers_stay_bounded),
+        cmocka_unit_test(springs_survive_changes_of_pieces),
+        cmocka_unit_test(a_shaken_stack_does_not_lean_further),
+        cmocka_unit_test(an_impact_does_not_load_the_springs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

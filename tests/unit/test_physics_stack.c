@@ -1,4 +1,4 @@
-/* Stacks of cubes: how many sweeps they take, and that nothing drifts sideways. */
+/* Stacks of cubes: number of sweeps, and no sideways drift. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -27,7 +27,7 @@ static void build(struct world_scene *s, int count, double size, double taper)
     scene_start(s);
 }
 
-/* Largest horizontal distance of any cube from where it is in `from` (3 numbers a cube). */
+/* Largest horizontal distance of any cube from its position in `from` (3 numbers a cube). */
 static double drift(struct world_scene *s, const double *from, double *sink)
 {
     double worst = 0;
@@ -40,14 +40,14 @@ static double drift(struct world_scene *s, const double *from, double *sink)
     return worst;
 }
 
-static void mark(struct world_scene *s, double *at)
+static void store_positions(struct world_scene *s, double *at)
 {
     for (int i = 0; i < tact_world_body_count(s->world); i++) {
         tact_v3_copy(at + 3 * i, tact_world_body(s->world, i)->pose.position);
     }
 }
 
-static void stand(const char *name, int count, double size, double taper)
+static void run_stack(const char *name, int count, double size, double taper)
 {
     struct world_scene s;
     double at[30], sink;
@@ -56,7 +56,7 @@ static void stand(const char *name, int count, double size, double taper)
     int cold = s.stats.iterations;
     scene_run(&s, 0.999);
     int settling = s.most_iterations;
-    mark(&s, at);
+    store_positions(&s, at);
     s.most_iterations = 0;
     scene_run(&s, 10);
     double moved = drift(&s, at, &sink);
@@ -68,27 +68,27 @@ static void stand(const char *name, int count, double size, double taper)
     scene_close(&s);
 }
 
-static void ten_cubes(void **state)
+static void ten_equal_cubes_stand(void **state)
 {
     (void)state;
-    stand("10 cubes", 10, 0.05, 1.0);
+    run_stack("10 cubes", 10, 0.05, 1.0);
 }
 
-static void small_top(void **state)
+static void a_stack_with_a_small_top_stands(void **state)
 {
     (void)state;
-    stand("5 tapered, small top", 5, 0.1, 0.7);
+    run_stack("5 tapered, small top", 5, 0.1, 0.7);
 }
 
-static void big_top(void **state)
+static void a_stack_with_a_large_top_stands(void **state)
 {
     (void)state;
-    stand("5 tapered, big top", 5, 0.025, 1 / 0.7);
+    run_stack("5 tapered, big top", 5, 0.025, 1 / 0.7);
 }
 
 /* Sweeps of an octagonal plate that slides at 1 m/s and spins, until it is at rest: the first tick
  * is cold, `most` is of the ticks after it. */
-static void slide_octagon(double spin, double tolerance, int *cold, int *most, double *mean)
+static void run_octagon(double spin, double tolerance, int *cold, int *most, double *mean)
 {
     struct world_scene s;
     struct tact_world_options o = tact_world_options_default();
@@ -125,25 +125,25 @@ static void slide_octagon(double spin, double tolerance, int *cold, int *most, d
 }
 
 /* Figures 16 and 17 of Bouchard 2015: 3 sweeps for a plate that slides. */
-static void octagon(void **state)
+static void an_octagon_needs_few_sweeps(void **state)
 {
     (void)state;
     int cold, most;
     double mean;
-    slide_octagon(0, 1e-10, &cold, &most, &mean);
-    slide_octagon(0, 1e-15, &cold, &most, &mean);
+    run_octagon(0, 1e-10, &cold, &most, &mean);
+    run_octagon(0, 1e-15, &cold, &most, &mean);
     assert_true(cold <= 3 && most <= 3);
-    slide_octagon(10, 1e-10, &cold, &most, &mean); /* the centre of pressure turns with it */
+    run_octagon(10, 1e-10, &cold, &most, &mean); /* the centre of pressure rotates with the plate */
     assert_true(cold <= 3 && most <= 3);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ten_cubes),
-        cmocka_unit_test(small_top),
-        cmocka_unit_test(big_top),
-        cmocka_unit_test(octagon),
+        cmocka_unit_test(ten_equal_cubes_stand),
+        cmocka_unit_test(a_stack_with_a_small_top_stands),
+        cmocka_unit_test(a_stack_with_a_large_top_stands),
+        cmocka_unit_test(an_octagon_needs_few_sweeps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

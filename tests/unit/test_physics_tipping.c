@@ -39,7 +39,7 @@ static int make_solid(struct world_scene *s, enum solid kind, double yaw)
 }
 
 /* 1 where the solid has turned over or is turning after two seconds on the slope. */
-static int tips(enum solid kind, double yaw, double slope, double *height)
+static int turns_over(enum solid kind, double yaw, double slope, double *height)
 {
     struct world_scene s;
     struct tact_world_options options = scene_slope(slope);
@@ -60,14 +60,14 @@ static int tips(enum solid kind, double yaw, double slope, double *height)
 }
 
 /* Slope [deg] at which it tips, by bisection within 8 degrees of the exact one, to 1/32 degree. */
-static void check(const char *name, enum solid kind, double yaw_deg, double base)
+static void check_tipping_slope(const char *name, enum solid kind, double yaw_deg, double base)
 {
     double height = 0, yaw = yaw_deg * DEGREE;
-    tips(kind, yaw, 0, &height);
+    turns_over(kind, yaw, 0, &height);
     double exact = atan(base / height) / DEGREE, lo = exact - 8, hi = exact + 8;
     while (hi - lo > 1.0 / 32) {
         double middle = 0.5 * (lo + hi);
-        if (tips(kind, yaw, middle * DEGREE, &height)) {
+        if (turns_over(kind, yaw, middle * DEGREE, &height)) {
             hi = middle;
         } else {
             lo = middle;
@@ -75,14 +75,15 @@ static void check(const char *name, enum solid kind, double yaw_deg, double base
     }
     print_message("%-8s turned by %4.1f deg: tips at %.2f deg, exact %.2f\n", name, yaw_deg, hi,
                   exact);
-    double most = kind == CYLINDER ? 0.5 : 0.1; /* a cylinder is a hull of corners, 0.22 short */
+    double most =
+        kind == CYLINDER ? 0.5 : 0.1; /* the cylinder is a polygonal hull, 0.22 degrees short */
     if (!(fabs(hi - exact) < most)) {
         fail_msg("%s: %.2f deg, wanted %.2f", name, hi, exact);
     }
 }
 
 /* Distance from the middle to the edge of the rectangle of half sides a, b in the direction yaw. */
-static double rectangle(double a, double b, double yaw_deg)
+static double half_width_along(double a, double b, double yaw_deg)
 {
     double c = fabs(cos(yaw_deg * DEGREE)), s = fabs(sin(yaw_deg * DEGREE));
     return fmin(a / fmax(c, 1e-9), b / fmax(s, 1e-9));
@@ -91,29 +92,29 @@ static double rectangle(double a, double b, double yaw_deg)
 static void cube_tips(void **state)
 {
     (void)state;
-    check("cube", CUBE, 0, 0.05);
-    check("cube", CUBE, 30, rectangle(0.05, 0.05, 30));
+    check_tipping_slope("cube", CUBE, 0, 0.05);
+    check_tipping_slope("cube", CUBE, 30, half_width_along(0.05, 0.05, 30));
 }
 
 static void box_tips(void **state)
 {
     (void)state;
-    check("box", BOX, 0, 0.03);
-    check("box", BOX, 90, 0.1);
+    check_tipping_slope("box", BOX, 0, 0.03);
+    check_tipping_slope("box", BOX, 90, 0.1);
 }
 
 static void cylinder_tips(void **state)
 {
     (void)state;
-    check("cylinder", CYLINDER, 0, 0.04);
-    check("cylinder", CYLINDER, 11.25, 0.04);
+    check_tipping_slope("cylinder", CYLINDER, 0, 0.04);
+    check_tipping_slope("cylinder", CYLINDER, 11.25, 0.04);
 }
 
 static void table_tips(void **state)
 {
     (void)state;
-    check("table", TABLE, 0, 0.15);
-    check("table", TABLE, 90, 0.1);
+    check_tipping_slope("table", TABLE, 0, 0.15);
+    check_tipping_slope("table", TABLE, 90, 0.1);
 }
 
 int main(void)

@@ -28,7 +28,7 @@ static int open_disc(struct world_scene *s, double speed, double spin)
 }
 
 /* Stops at rate (2/3) mu N R / I, I = m R^2 / 2. */
-static void flat_disc(void **state)
+static void torsion_of_a_flat_disc(void **state)
 {
     (void)state;
     struct world_scene s;
@@ -45,7 +45,7 @@ static void flat_disc(void **state)
 }
 
 /* (3 pi / 16) mu N a with a = (3 N R / (4 E*))^(1/3), for a ball spinning about the vertical. */
-static void hertz(void **state)
+static void torsion_of_a_hertz_contact(void **state)
 {
     (void)state;
     const double modulus[2] = {3e5, 3e7};
@@ -73,7 +73,7 @@ static void hertz(void **state)
 }
 
 /* A fingertip whose patch grows as c N^g: (3 pi / 16) mu N c N^g, at two weights. */
-static void fingertip(void **state)
+static void torsion_of_a_fingertip(void **state)
 {
     (void)state;
     const double c = 3e-3, power[3] = {0, 0.2, 1.0 / 3};
@@ -84,7 +84,7 @@ static void fingertip(void **state)
         const double at[3] = {0, 0, RADIUS - 4e-5}, mass = i % 2 ? 1.6 : 0.2;
         law.tip_radius = c;
         law.tip_power = power[i / 2];
-        law.modulus = 1e5; /* the fingertip goes before it */
+        law.modulus = 1e5; /* tip_radius has priority over it */
         scene_open(&s, NULL);
         scene_ground(&s);
         int b = scene_solid(&s, &ball, mass, at, 0);
@@ -104,7 +104,7 @@ static void fingertip(void **state)
 }
 
 /* A disc that slides and spins stops doing both at once (Farkas et al. 2003). */
-static void stops_both_at_once(void **state)
+static void sliding_and_spin_stop_at_once(void **state)
 {
     (void)state;
     const double spins[3] = {5, 20, 60};
@@ -129,10 +129,10 @@ static void stops_both_at_once(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(flat_disc),
-        cmocka_unit_test(hertz),
-        cmocka_unit_test(fingertip),
-        cmocka_unit_test(stops_both_at_once),
+        cmocka_unit_test(torsion_of_a_flat_disc),
+        cmocka_unit_test(torsion_of_a_hertz_contact),
+        cmocka_unit_test(torsion_of_a_fingertip),
+        cmocka_unit_test(sliding_and_spin_stop_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

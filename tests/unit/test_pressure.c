@@ -1,5 +1,5 @@
-/* Pressure maps of contacts: their integrals against the patch that the solver gets, exact
- * pressures, and that keeping them changes nothing. */
+/* Pressure maps of contacts: their integrals compared with the patch of the solver, exact
+ * pressures, and that recording them does not change the simulation. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,11 +18,11 @@
 
 static struct tact_pressure map;
 
-/* Ground 0 is soft where ground_soft says so, all else is material 1, soft where it says so. */
-static void open_scene(struct world_scene *s, int ground_soft, int soft)
+/* The ground has material 0, all bodies material 1; the flags say which of the two is soft. */
+static void open_scene(struct world_scene *s, int ground_is_soft, int body_is_soft)
 {
     struct tact_world_options o = tact_world_options_default();
-    const int is_soft[2] = {ground_soft, soft};
+    const int is_soft[2] = {ground_is_soft, body_is_soft};
     scene_open(s, &o);
     for (int i = 0; i < 2; i++) {
         const struct tact_material of = {
@@ -83,7 +83,7 @@ static struct sums sum_patch(int index)
     return out;
 }
 
-/* What every patch without anything left out must satisfy, to the accuracy of floats. */
+/* Checks the integrals of a patch of which no polygon was left out, to single precision. */
 static void check_patch(struct world_scene *s, int index, double curved)
 {
     const struct tact_pressure_patch *p = &map.patch[index];
@@ -101,14 +101,14 @@ static void check_patch(struct world_scene *s, int index, double curved)
 }
 
 /* A box at rest: one pressure all over its foot, the weight over the area. */
-static void box_at_rest(void **state)
+static void pressure_of_a_box_at_rest(void **state)
 {
     (void)state;
-    for (int soft = 1; soft < 4; soft++) {
+    for (int body_is_soft = 1; body_is_soft < 4; body_is_soft++) {
         struct world_scene s;
         struct tact_shape box = scene_box(0.04, 0.03, 0.02);
         const double place[3] = {0.0, 0.0, 0.01}, area = 0.04 * 0.03;
-        open_scene(&s, soft & 1, soft & 2);
+        open_scene(&s, body_is_soft & 1, body_is_soft & 2);
         scene_solid(&s, &box, 0.1, place, uniform(-3.0, 3.0));
         start_scene(&s);
         scene_run(&s, 0.5);
@@ -119,7 +119,7 @@ static void box_at_rest(void **state)
         check_patch(&s, 0, 0.0);
         /* Near its sides, by a depth over a side: they are pressed too in a soft ground, and the
          * pressure of a soft box falls there. */
-        double near = soft & 1 ? 2e-3 : 1e-6;
+        double near = body_is_soft & 1 ? 2e-3 : 1e-6;
         assert_true(fabs(map.patch[0].area - area) < near * area);
         assert_true(fabs(map.patch[0].load - 0.1 * G) < near * 0.1 * G);
         assert_true(fabs((double)map.patch[0].peak * area - 0.1 * G) < 2e-3 * 0.1 * G);
@@ -130,7 +130,7 @@ static void box_at_rest(void **state)
 
 /* A soft ball on a rigid plane in closed form: peak and load of the paraboloid, and polygons whose
  * integral comes close to it; and a tilted cylinder, cut polygon by polygon. */
-static void ball_and_cylinder(void **state)
+static void pressure_of_ball_and_cylinder(void **state)
 {
     (void)state;
     struct world_scene s;
@@ -157,8 +157,8 @@ static void ball_and_cylinder(void **state)
     scene_close(&s);
 }
 
-/* More than there is room for is counted, to the polygon. */
-static void too_many(void **state)
+/* Polygons beyond the capacity of the map are counted exactly. */
+static void polygons_without_room_are_counted(void **state)
 {
     (void)state;
     enum { BALLS = 70 };
@@ -189,9 +189,9 @@ static void too_many(void **state)
     scene_close(&s);
 }
 
-/* A box that falls and turns ends where it ends without a map, to the bit; and a map that is no
- * longer kept is no longer written. */
-static void changes_nothing(void **state)
+/* A falling, turning box has the same final bits with and without a map; and a map whose recording
+ * was ended is not written. */
+static void maps_do_not_change_the_simulation(void **state)
 {
     (void)state;
     double end[2][13], turn[4], spin[3];
@@ -223,10 +223,10 @@ static void changes_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(box_at_rest),
-        cmocka_unit_test(ball_and_cylinder),
-        cmocka_unit_test(too_many),
-        cmocka_unit_test(changes_nothing),
+        cmocka_unit_test(pressure_of_a_box_at_rest),
+        cmocka_unit_test(pressure_of_ball_and_cylinder),
+        cmocka_unit_test(polygons_without_room_are_counted),
+        cmocka_unit_test(maps_do_not_change_the_simulation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

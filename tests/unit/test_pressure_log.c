@@ -7,7 +7,8 @@
 #include <cmocka.h>
 #include "log_session.h"
 
-/* Pressure maps that find their ring full are counted, and so is what the maps have no room for. */
+/* Pressure maps for which the ring has no room are counted, and so are polygons for which a map
+ * has none. */
 static void pressure_maps_are_counted(void **state)
 {
     (void)state;
