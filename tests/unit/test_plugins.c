@@ -1,7 +1,5 @@
-/*
- * Device types out of plug-ins: which files and folders are refused, each in one message that says
- * what and why, before anything of them runs.
- */
+/* Device types from plug-ins: files and folders that are refused, each with one message that names
+ * it and the reason, before any of its code runs. */
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -22,8 +20,8 @@
 #include "rt/session/replay.h"
 #include "rt/session/session.h"
 
-#define BUILT TACT_BINARY_DIR "/tests/plugins/"
-#define STRANGER 65534
+#define BUILD_FOLDER TACT_BINARY_DIR "/tests/plugins/"
+#define OTHER_USER 65534
 
 #if defined(__SANITIZE_ADDRESS__)
 #define SANITIZED 1
@@ -37,11 +35,11 @@ static char root[] = "/tmp/tact_plugins_XXXXXX";
 static char folder[128], file[160], other[160]; /* root/p, root/p/good.so, root/q */
 static int refused;
 
-/* Copies a plug-in, or the first bytes of it, whose byte `at` is changed where that is not 0. */
-static void copy(const char *from, const char *to, long most, long at)
+/* Copies at most the first `most` bytes of a plug-in, with byte `at` changed unless that is 0. */
+static void copy_plugin(const char *from, const char *to, long most, long at)
 {
     char path[512];
-    snprintf(path, sizeof path, BUILT "%s.so", from);
+    snprintf(path, sizeof path, BUILD_FOLDER "%s.so", from);
     FILE *in = fopen(path, "rb"), *out = fopen(to, "wb");
     assert_true(in && out);
     int c;
@@ -53,15 +51,15 @@ static void copy(const char *from, const char *to, long most, long at)
     assert_int_equal(chmod(to, 0644), 0);
 }
 
-/* An empty folder with the good plug-in, as it should be. */
-static void begin(void)
+/* Makes the folder anew, with valid rights and the valid plug-in in it. */
+static void make_plugin_folder(void)
 {
     char command[256];
     snprintf(command, sizeof command, "rm -rf '%s/p' '%s/q'", root, root);
     assert_int_equal(system(command), 0);
     assert_int_equal(mkdir(folder, 0755), 0);
     assert_int_equal(chmod(folder, 0755), 0);
-    copy("good", file, 1L << 30, 0);
+    copy_plugin("good", file, 1L << 30, 0);
     unsetenv("TACT_TEST_LOADED");
     unsetenv("TACT_PLUGINS");
 }
@@ -79,7 +77,8 @@ static struct tact_scene *scene_of(const char *type, struct tact_error *err)
     return scene;
 }
 
-/* What is said where the type cannot be had: one line, of the scene's line that names it. */
+/* Opens the plug-ins of a scene with that type: expects one message of one line, with the place in
+ * the scene that names the type. */
 static void expect_refusal(const char *type, const char *where, const char *why)
 {
     struct tact_error err = {.line = 0};
@@ -96,14 +95,14 @@ static void expect_refusal(const char *type, const char *where, const char *why)
     tact_scene_free(scene);
 }
 
-/* The same of the type good, and that nothing of it ran. */
-static void expect_untouched(const char *why)
+/* The same for the type `good`, and checks that its code did not run. */
+static void expect_not_loaded(const char *why)
 {
     expect_refusal("good", folder, why);
     assert_null(getenv("TACT_TEST_LOADED"));
 }
 
-static void as_it_should_be_it_is_loaded(void **state)
+static void a_valid_plugin_is_loaded(void **state)
 {
     (void)state;
     static const mode_t modes[] = {0755, 0555, 0700};
@@ -111,7 +110,7 @@ static void as_it_should_be_it_is_loaded(void **state)
         struct tact_error err = {.line = 0};
         struct tact_plugins *plugins;
         size_t count, builtin;
-        begin();
+        make_plugin_folder();
         assert_int_equal(chmod(folder, modes[i]), 0);
         struct tact_scene *scene = scene_of("good", &err);
         assert_int_equal(tact_plugins_open(scene, folder, &plugins, &err), 0);
@@ -125,18 +124,18 @@ static void as_it_should_be_it_is_loaded(void **state)
     }
 }
 
-/* A folder that others could write to, or that is none. */
+/* A folder that others can write to, or a path that is no folder. */
 static void bad_folders_are_refused(void **state)
 {
     (void)state;
     static const mode_t modes[] = {0775, 0757, 0777, 01777, 0720};
     char path[5100];
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
-        begin();
+        make_plugin_folder();
         assert_int_equal(chmod(folder, modes[i]), 0);
-        expect_untouched("can be written by others");
+        expect_not_loaded("can be written by others");
     }
-    begin();
+    make_plugin_folder();
     assert_int_equal(symlink(folder, other), 0);
     expect_refusal("good", other, "is a symbolic link");
     snprintf(path, sizeof path, "%s///", other);
@@ -154,11 +153,11 @@ static void bad_folders_are_refused(void **state)
     assert_null(getenv("TACT_TEST_LOADED"));
 }
 
-/* Also where no plug-in is wanted, as the name is wrong. */
+/* Also where no plug-in is needed, as the user named a wrong folder. */
 static void a_named_folder_is_always_checked(void **state)
 {
     (void)state;
-    begin();
+    make_plugin_folder();
     assert_int_equal(chmod(folder, 0777), 0);
     expect_refusal("operator", folder, "can be written by others");
     expect_refusal("operator", "/nowhere/at/all", "No such file");
@@ -167,16 +166,16 @@ static void a_named_folder_is_always_checked(void **state)
 static void a_bad_variable_is_refused(void **state)
 {
     (void)state;
-    begin();
+    make_plugin_folder();
     setenv("TACT_PLUGINS", "/nowhere/at/all", 1);
-    expect_untouched("No such file");
+    expect_not_loaded("No such file");
     assert_int_equal(mkdir(other, 0700), 0);
     assert_int_equal(chmod(other, 0777), 0);
     setenv("TACT_PLUGINS", other, 1);
-    expect_untouched("can be written by others");
+    expect_not_loaded("can be written by others");
     assert_int_equal(rmdir(other), 0);
     assert_int_equal(symlink(folder, other), 0);
-    expect_untouched("is a symbolic link");
+    expect_not_loaded("is a symbolic link");
 }
 
 static void bad_files_are_refused(void **state)
@@ -185,52 +184,52 @@ static void bad_files_are_refused(void **state)
     static const mode_t modes[] = {0664, 0646, 0666, 0622};
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
-        begin();
+        make_plugin_folder();
         assert_int_equal(chmod(file, modes[i]), 0);
-        expect_untouched("can be written by others");
+        expect_not_loaded("can be written by others");
     }
-    begin();
+    make_plugin_folder();
     assert_int_equal(unlink(file), 0);
-    expect_untouched("no good.so in");
-    assert_int_equal(symlink(BUILT "good.so", file), 0);
-    expect_untouched("is a symbolic link");
+    expect_not_loaded("no good.so in");
+    assert_int_equal(symlink(BUILD_FOLDER "good.so", file), 0);
+    expect_not_loaded("is a symbolic link");
     assert_int_equal(unlink(file), 0);
     assert_int_equal(symlink("/nowhere/at/all", file), 0);
-    expect_untouched("is a symbolic link");
+    expect_not_loaded("is a symbolic link");
     assert_int_equal(unlink(file), 0);
     assert_int_equal(mkdir(file, 0755), 0);
-    expect_untouched("is no file");
+    expect_not_loaded("is no file");
     assert_int_equal(rmdir(file), 0);
     assert_int_equal(mkfifo(file, 0600), 0);
-    expect_untouched("is no file");
+    expect_not_loaded("is no file");
     assert_int_equal(unlink(file), 0);
     const int fd = socket(AF_UNIX, SOCK_STREAM, 0);
     strcpy(address.sun_path, file);
     assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof address), 0);
-    expect_untouched("good.so: ");
+    expect_not_loaded("good.so: ");
     close(fd);
 }
 
-static void what_is_no_plugin_is_refused(void **state)
+static void files_that_are_no_plugin_are_refused(void **state)
 {
     (void)state;
-    begin();
-    copy("good", file, 0, 0);
-    expect_untouched("cannot be loaded");
+    make_plugin_folder();
+    copy_plugin("good", file, 0, 0);
+    expect_not_loaded("cannot be loaded");
     static const long lengths[] = {30, 64, 70, 700, 4096, 9000};
     for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
-        copy("good", file, lengths[i], 0);
-        expect_untouched("cannot be loaded");
+        copy_plugin("good", file, lengths[i], 0);
+        expect_not_loaded("cannot be loaded");
     }
-    copy("good", file, 1L << 30, 18); /* the processor it is for */
-    expect_untouched("cannot be loaded");
+    copy_plugin("good", file, 1L << 30, 18); /* the processor architecture of the ELF header */
+    expect_not_loaded("cannot be loaded");
     FILE *text = fopen(file, "w");
     fputs("#!/bin/sh\ntouch /tmp/owned\n", text);
     fclose(text);
-    expect_untouched("cannot be loaded");
+    expect_not_loaded("cannot be loaded");
 }
 
-/* What is loaded, but is no plug-in of this version, never gets as far as its open(). */
+/* A library that is loaded but is no plug-in of this version: its open() is never called. */
 static void bad_tables_are_refused(void **state)
 {
     (void)state;
@@ -249,9 +248,9 @@ static void bad_tables_are_refused(void **state)
                  {"undefined", "tact_no_such_function"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char path[200];
-        begin();
+        make_plugin_folder();
         snprintf(path, sizeof path, "%s/%s.so", folder, cases[i].name);
-        copy(cases[i].name, path, 1L << 30, 0);
+        copy_plugin(cases[i].name, path, 1L << 30, 0);
         expect_refusal(cases[i].name, folder, cases[i].why);
     }
 }
@@ -261,7 +260,7 @@ static void scenes_name_no_file(void **state)
 {
     (void)state;
     char absolute[160];
-    begin();
+    make_plugin_folder();
     snprintf(absolute, sizeof absolute, "%s/good", folder);
     const char *const names[] = {"../p/good", "./good",       "good.so", "p/good", "$TACT_PLUGINS",
                                  "~/good",    "good\xc3\xa9", "_good",   "7good",  absolute};
@@ -288,9 +287,9 @@ static void built_in_types_stay(void **state)
     struct tact_plugins *plugins;
     char path[200];
     size_t count, builtin;
-    begin();
+    make_plugin_folder();
     snprintf(path, sizeof path, "%s/operator.so", folder);
-    copy("good", path, 1L << 30, 0);
+    copy_plugin("good", path, 1L << 30, 0);
     struct tact_scene *scene = scene_of("operator", &err);
     assert_int_equal(tact_plugins_open(scene, folder, &plugins, &err), 0);
     tact_devices_builtin(&builtin);
@@ -301,11 +300,12 @@ static void built_in_types_stay(void **state)
     tact_scene_free(scene);
 }
 
-/* By user and mode; files of others can be made by root alone, which the next test does. */
-static void trust_goes_by_owner_and_mode(void **state)
+/* The decision from owner and mode alone; the next test makes files of another user, which only
+ * root can. */
+static void trust_depends_on_owner_and_mode(void **state)
 {
     (void)state;
-    const uid_t owners[] = {0, 1000, 1001, STRANGER};
+    const uid_t owners[] = {0, 1000, 1001, OTHER_USER};
     for (unsigned mode = 0; mode < 0777; mode++) {
         for (int i = 0; i < 4; i++) {
             struct stat s = {.st_uid = owners[i], .st_mode = S_IFREG | mode};
@@ -321,37 +321,37 @@ static void files_of_others_are_refused(void **state)
         print_message("skipped: only root can make files of others\n");
         skip();
     }
-    begin();
-    assert_int_equal(chown(folder, STRANGER, STRANGER), 0);
-    expect_untouched("belongs to user 65534");
+    make_plugin_folder();
+    assert_int_equal(chown(folder, OTHER_USER, OTHER_USER), 0);
+    expect_not_loaded("belongs to user 65534");
     assert_int_equal(chmod(folder, 0555), 0);
-    expect_untouched("belongs to user 65534");
+    expect_not_loaded("belongs to user 65534");
     setenv("TACT_PLUGINS", folder, 1);
     expect_refusal("good", NULL, "belongs to user 65534");
-    begin();
-    assert_int_equal(chown(file, STRANGER, STRANGER), 0);
-    expect_untouched("belongs to user 65534");
+    make_plugin_folder();
+    assert_int_equal(chown(file, OTHER_USER, OTHER_USER), 0);
+    expect_not_loaded("belongs to user 65534");
     assert_int_equal(chmod(file, 0444), 0);
-    expect_untouched("belongs to user 65534");
+    expect_not_loaded("belongs to user 65534");
     setenv("TACT_PLUGINS", folder, 1);
     expect_refusal("good", NULL, "belongs to user 65534");
     assert_null(getenv("TACT_TEST_LOADED"));
 }
 
-/* --plugins, then the variable, then the installed folder; what is refused in one is not searched
- * for in the next. */
-static void folders_have_an_order(void **state)
+/* --plugins, then $TACT_PLUGINS, then the installed folder; a type that is refused in one is not
+ * searched for in the next. */
+static void folders_are_searched_in_order(void **state)
 {
     (void)state;
-    static const char installed[] = BUILT "installed";
+    static const char installed[] = BUILD_FOLDER "installed";
     char elsewhere[200];
     struct tact_error err = {.line = 0};
     struct tact_plugins *plugins;
     struct tact_scene *scene = scene_of("good", &err);
-    begin();
+    make_plugin_folder();
     assert_int_equal(mkdir(other, 0755), 0);
     snprintf(elsewhere, sizeof elsewhere, "%s/good.so", other);
-    copy("older", elsewhere, 1L << 30, 0);
+    copy_plugin("older", elsewhere, 1L << 30, 0);
     setenv("TACT_PLUGINS", other, 1);
     assert_int_equal(tact_plugins_open(scene, folder, &plugins, &err), 0);
     tact_plugins_close(plugins);
@@ -363,48 +363,48 @@ static void folders_have_an_order(void **state)
     unsetenv("TACT_PLUGINS");
     assert_true(!mkdir(installed, 0755) || errno == EEXIST);
     assert_int_equal(chmod(installed, 0755), 0);
-    copy("good", BUILT "installed/good.so", 1L << 30, 0);
+    copy_plugin("good", BUILD_FOLDER "installed/good.so", 1L << 30, 0);
     assert_int_equal(tact_plugins_open(scene, folder, &plugins, &err), 0);
     tact_plugins_close(plugins);
     assert_int_equal(chmod(installed, 0777), 0);
     expect_refusal("good", folder, "can be written by others");
     struct tact_scene *plain = scene_of("operator", &err);
-    assert_int_equal(tact_plugins_open(plain, NULL, &plugins, &err), 0); /* not even opened */
+    assert_int_equal(tact_plugins_open(plain, NULL, &plugins, &err), 0); /* no folder is opened */
     tact_plugins_close(plugins);
     tact_scene_free(plain);
-    assert_int_equal(unlink(BUILT "installed/good.so"), 0);
+    assert_int_equal(unlink(BUILD_FOLDER "installed/good.so"), 0);
     assert_int_equal(rmdir(installed), 0);
-    expect_refusal("good", NULL, "no good.so in " BUILT "installed");
+    expect_refusal("good", NULL, "no good.so in " BUILD_FOLDER "installed");
     tact_scene_free(scene);
 }
 
-/* The variable is for who runs the program, not for who runs one with another's rights. */
-static void other_rights_leave_the_variable(void **state)
+/* $TACT_PLUGINS is ignored in a program that runs with the rights of another user. */
+static void a_set_user_id_program_ignores_the_variable(void **state)
 {
     (void)state;
     char self[4096], program[160];
     struct stat s;
     if (SANITIZED) {
-        print_message("skipped: the leak check needs a program with its user's rights\n");
+        print_message("skipped: the leak check does not work in a set-user-id program\n");
         skip();
     }
-    begin();
+    make_plugin_folder();
     const ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
     self[n > 0 ? n : 0] = '\0';
     snprintf(program, sizeof program, "%s/as_other", root);
     char command[sizeof self + 256];
     snprintf(command, sizeof command, "chmod 755 '%s'; cp '%s' '%s'", root, self, program);
     assert_int_equal(system(command), 0);
-    if (geteuid() != 0 || chown(program, STRANGER, STRANGER) || chmod(program, 04755) ||
+    if (geteuid() != 0 || chown(program, OTHER_USER, OTHER_USER) || chmod(program, 04755) ||
         stat(program, &s) || !(s.st_mode & S_ISUID)) {
-        print_message("skipped: only root can make a program of another user\n");
+        print_message("skipped: only root can make a set-user-id program of another user\n");
         skip();
     }
     setenv("TACT_PLUGINS", folder, 1);
     snprintf(command, sizeof command, "'%s' --variable", program);
     const int status = system(command);
     if (WEXITSTATUS(status) == 3) {
-        print_message("skipped: the file system has no programs with other rights\n");
+        print_message("skipped: the file system ignores set-user-id\n");
         skip();
     }
     assert_int_equal(WEXITSTATUS(status), ENOENT);
@@ -412,8 +412,9 @@ static void other_rights_leave_the_variable(void **state)
     assert_int_equal(WEXITSTATUS(system(command)), 0);
 }
 
-/* What the program above does: 3 where it has no other rights than its user. */
-static int use_variable(const char *path)
+/* Run in the set-user-id copy: opens the type by $TACT_PLUGINS; returns the error number, or 3
+ * where the copy has no other user's rights. */
+static int open_by_variable(const char *path)
 {
     struct tact_error err = {.line = 0};
     struct tact_plugins *plugins = NULL;
@@ -427,7 +428,7 @@ static int use_variable(const char *path)
     return -rc;
 }
 
-/* The log of a session with a plug-in is replayed without it. */
+/* The log of a session with a plug-in is replayed without the plug-in. */
 static void a_replay_needs_no_plugin(void **state)
 {
     (void)state;
@@ -438,7 +439,7 @@ static void a_replay_needs_no_plugin(void **state)
     struct tact_plugins *plugins;
     struct tact_session *session;
     char log[160];
-    begin();
+    make_plugin_folder();
     snprintf(log, sizeof log, "%s/log.mcap", root);
     struct tact_scene *scene = scene_of("good", &err);
     assert_int_equal(tact_plugins_open(scene, folder, &plugins, &err), 0);
@@ -451,7 +452,7 @@ static void a_replay_needs_no_plugin(void **state)
     tact_session_destroy(session);
     tact_plugins_close(plugins);
     tact_scene_free(scene);
-    begin();
+    make_plugin_folder();
     assert_int_equal(unlink(file), 0);
     setenv("TACT_PLUGINS", "/nowhere/at/all", 1);
     assert_int_equal(tact_replay_run(log, (struct tact_messages){0}, &replayed, &err), 0);
@@ -460,7 +461,7 @@ static void a_replay_needs_no_plugin(void **state)
     assert_null(getenv("TACT_TEST_LOADED"));
 }
 
-static void enough_was_refused(void **state)
+static void at_least_40_cases_were_refused(void **state)
 {
     (void)state;
     print_message("%d cases were refused\n", refused);
@@ -470,24 +471,24 @@ static void enough_was_refused(void **state)
 int main(int argc, char **argv)
 {
     if (argc == 2 && !strcmp(argv[1], "--variable")) {
-        return use_variable(argv[0]);
+        return open_by_variable(argv[0]);
     }
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(as_it_should_be_it_is_loaded),
+        cmocka_unit_test(a_valid_plugin_is_loaded),
         cmocka_unit_test(bad_folders_are_refused),
         cmocka_unit_test(a_named_folder_is_always_checked),
         cmocka_unit_test(a_bad_variable_is_refused),
         cmocka_unit_test(bad_files_are_refused),
-        cmocka_unit_test(what_is_no_plugin_is_refused),
+        cmocka_unit_test(files_that_are_no_plugin_are_refused),
         cmocka_unit_test(bad_tables_are_refused),
         cmocka_unit_test(scenes_name_no_file),
         cmocka_unit_test(built_in_types_stay),
-        cmocka_unit_test(trust_goes_by_owner_and_mode),
+        cmocka_unit_test(trust_depends_on_owner_and_mode),
         cmocka_unit_test(files_of_others_are_refused),
-        cmocka_unit_test(folders_have_an_order),
-        cmocka_unit_test(other_rights_leave_the_variable),
+        cmocka_unit_test(folders_are_searched_in_order),
+        cmocka_unit_test(a_set_user_id_program_ignores_the_variable),
         cmocka_unit_test(a_replay_needs_no_plugin),
-        cmocka_unit_test(enough_was_refused),
+        cmocka_unit_test(at_least_40_cases_were_refused),
     };
     if (!mkdtemp(root)) {
         return 77;

@@ -29,9 +29,9 @@
 #include "rt/session/session.h"
 
 #define TICKS 10000
-#define FIRST 10 /* ticks that may still warm up */
+#define FIRST 10 /* ticks at the start that are not checked */
 
-/* Shared with the parent: the child dies of its filter when it leaves the loop. */
+/* Shared with the parent: the filter kills the child when it leaves the loop. */
 static struct {
     uint64_t ticks;
     uint64_t allocations, frees, locks;
@@ -89,7 +89,8 @@ int pthread_mutex_lock(pthread_mutex_t *mutex)
     return real_lock(mutex);
 }
 
-/* From now on this thread may ask for the time and sleep, and nothing else. */
+/* From now on a system call of this thread other than reading a clock and sleeping kills the
+ * process. */
 static void forbid_system_calls(void)
 {
     struct sock_filter filter[] = {
@@ -107,11 +108,12 @@ static void forbid_system_calls(void)
     }
 }
 
-/* The operator, wrapped: it does what the simulated operator does, and keeps watch. */
+/* The simulated operator, wrapped so that its read() counts forbidden calls and installs the
+ * filter. */
 static struct tact_device inner;
 
-static void watch_read(void *self, uint64_t tick, double t, int64_t now,
-                       struct tact_device_input *in)
+static void count_and_read(void *self, uint64_t tick, double t, int64_t now,
+                           struct tact_device_input *in)
 {
     if (tick == FIRST) {
         forbid_system_calls();
@@ -121,25 +123,25 @@ static void watch_read(void *self, uint64_t tick, double t, int64_t now,
     inner.ops->read(self, tick, t, now, in);
 }
 
-static struct tact_device_ops watch_ops;
+static struct tact_device_ops counting_ops;
 
-static int open_watched(const struct tact_device_config *config, struct tact_device *out,
-                        struct tact_error *err)
+static int open_watched_operator(const struct tact_device_config *config, struct tact_device *out,
+                                 struct tact_error *err)
 {
     size_t count;
     const struct tact_device_type *const *types = tact_devices_builtin(&count);
     int rc = tact_device_type_find(types, count, "operator")->open(config, &inner, err);
-    watch_ops = *inner.ops;
-    watch_ops.read = watch_read;
+    counting_ops = *inner.ops;
+    counting_ops.read = count_and_read;
     *out = inner;
-    out->ops = &watch_ops;
+    out->ops = &counting_ops;
     return rc;
 }
 
-static void run_watched(void)
+static void run_session_in_child(void)
 {
     static const struct tact_device_type type = {TACT_ABI(struct tact_device_type), "operator",
-                                                 "watched", open_watched, NULL};
+                                                 "watched", open_watched_operator, NULL};
     static const struct tact_device_type *const types[] = {&type};
     struct tact_error err = {0};
     struct tact_scene *scene;
@@ -169,7 +171,7 @@ static void ten_thousand_pure_ticks(void **state)
     seen = mmap(NULL, sizeof *seen, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     pid_t child = fork();
     if (child == 0) {
-        run_watched();
+        run_session_in_child();
     }
     waitpid(child, &status, 0);
     unlink("/tmp/tact_purity.mcap");
@@ -186,8 +188,8 @@ static void ten_thousand_pure_ticks(void **state)
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS);
 }
 
-/* The watch itself works: each forbidden thing is seen. */
-static void the_watch_sees(void **state)
+/* Each of the forbidden calls is detected by the counters or the filter. */
+static void each_forbidden_call_is_detected(void **state)
 {
     (void)state;
     seen = mmap(NULL, sizeof *seen, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -215,7 +217,7 @@ static void the_watch_sees(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_watch_sees),
+        cmocka_unit_test(each_forbidden_call_is_detected),
         cmocka_unit_test(ten_thousand_pure_ticks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

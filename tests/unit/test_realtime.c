@@ -1,4 +1,5 @@
-/* Real-time set-up: what it grants, what it says when refused, and that leaving puts all back. */
+/* Real-time set-up: what is granted, the report of what is refused, and that leaving restores
+ * everything. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -21,7 +22,8 @@
 
 #include "rt/realtime.h"
 
-static const struct tact_realtime_item *find(const struct tact_realtime_report *r, const char *name)
+static const struct tact_realtime_item *find_item(const struct tact_realtime_report *r,
+                                                  const char *name)
 {
     for (int i = 0; i < r->count; i++) {
         if (strcmp(r->item[i].name, name) == 0) {
@@ -61,8 +63,8 @@ static int open_files(void)
     return n;
 }
 
-/* All that entering may change, as one thread sees it. */
-struct setting {
+/* The settings of a thread and its process that entering may change. */
+struct thread_setting {
     int policy, slack, files;
     long locked;
     cpu_set_t affinity;
@@ -70,9 +72,9 @@ struct setting {
     void (*handler)(int);
 };
 
-static struct setting settings(void)
+static struct thread_setting thread_settings(void)
 {
-    struct setting s;
+    struct thread_setting s;
     struct sigaction action;
     memset(&s, 0, sizeof s);
     s.policy = sched_getscheduler(0);
@@ -86,38 +88,38 @@ static struct setting settings(void)
     return s;
 }
 
-static int same(const struct setting *a, const struct setting *b)
+static int same_settings(const struct thread_setting *a, const struct thread_setting *b)
 {
     return a->policy == b->policy && a->slack == b->slack && a->files == b->files &&
            a->locked == b->locked && CPU_EQUAL(&a->affinity, &b->affinity) &&
            a->fuse.rlim_cur == b->fuse.rlim_cur && a->handler == b->handler;
 }
 
-struct visit {
+struct run_visit {
     struct tact_realtime_options options;
     struct tact_realtime_report report;
     int rc, rc_second;
-    struct setting before, inside, after;
+    struct thread_setting before, inside, after;
 };
 
-static void *visit_thread(void *arg)
+static void *enter_and_leave(void *arg)
 {
-    struct visit *v = arg;
-    v->before = settings();
+    struct run_visit *v = arg;
+    v->before = thread_settings();
     v->rc = tact_realtime_enter(&v->options, &v->report);
-    v->inside = settings();
+    v->inside = thread_settings();
     v->rc_second = tact_realtime_enter(&v->options, NULL);
     if (v->rc == 0) {
         tact_realtime_leave();
     }
-    v->after = settings();
+    v->after = thread_settings();
     return NULL;
 }
 
-static int visit(struct visit *v)
+static int run_visit(struct run_visit *v)
 {
     pthread_t thread;
-    const int rc = tact_realtime_thread(&thread, &v->options, visit_thread, v);
+    const int rc = tact_realtime_thread(&thread, &v->options, enter_and_leave, v);
     return rc ? rc : -pthread_join(thread, NULL);
 }
 
@@ -141,48 +143,49 @@ static void check_items(const struct tact_realtime_report *r)
 static void test_enter_and_leave(void **state)
 {
     (void)state;
-    static struct visit v;
+    static struct run_visit v;
     v.options = tact_realtime_default();
-    assert_int_equal(visit(&v), 0);
+    assert_int_equal(run_visit(&v), 0);
     assert_int_equal(v.rc, 0);
     assert_int_equal(v.rc_second, -EBUSY);
     assert_int_equal(v.report.count, 7);
     check_items(&v.report);
-    assert_true(same(&v.before, &v.after));
-    if (find(&v.report, "scheduler")->granted) {
+    assert_true(same_settings(&v.before, &v.after));
+    if (find_item(&v.report, "scheduler")->granted) {
         assert_int_equal(v.inside.policy, SCHED_FIFO);
     }
-    if (find(&v.report, "affinity")->granted) {
+    if (find_item(&v.report, "affinity")->granted) {
         assert_int_equal(CPU_COUNT(&v.inside.affinity), 1);
     }
-    if (find(&v.report, "dma_latency")->granted) {
+    if (find_item(&v.report, "dma_latency")->granted) {
         assert_int_equal(v.inside.files, v.before.files + 1);
     }
-    if (find(&v.report, "fuse")->granted) {
+    if (find_item(&v.report, "fuse")->granted) {
         assert_int_equal(v.inside.fuse.rlim_cur, 200000);
     }
-    /* Newer kernels give real-time threads none at all. */
+    /* Newer kernels use no timer slack for real-time threads. */
     assert_true(v.inside.slack == 1 || v.inside.slack == 0);
 }
 
-/* A thread that stays entered until the other one is, and the other until it has left. */
+/* Two threads that are in real time at once: the first leaves when both have entered, the second
+ * after it. */
 struct pair {
-    struct visit visit;
+    struct run_visit run_visit;
     pthread_barrier_t *barrier;
     int leaves_first;
-    long locked_alone; /* of the process, once the first has left */
+    long locked_alone; /* memory locked by the process once the first thread has left [kB] */
     struct rlimit fuse_alone;
 };
 
 static void *pair_thread(void *arg)
 {
     struct pair *p = arg;
-    struct visit *v = &p->visit;
-    v->before = settings();
+    struct run_visit *v = &p->run_visit;
+    v->before = thread_settings();
     pthread_barrier_wait(p->barrier);
     v->rc = tact_realtime_enter(&v->options, &v->report);
-    v->inside = settings();
-    pthread_barrier_wait(p->barrier); /* both are entered */
+    v->inside = thread_settings();
+    pthread_barrier_wait(p->barrier); /* both threads have entered */
     if (p->leaves_first) {
         tact_realtime_leave();
     }
@@ -193,7 +196,7 @@ static void *pair_thread(void *arg)
         tact_realtime_leave();
     }
     pthread_barrier_wait(p->barrier);
-    v->after = settings();
+    v->after = thread_settings();
     return NULL;
 }
 
@@ -208,60 +211,61 @@ static void test_two_threads(void **state)
     sched_getaffinity(0, sizeof all, &all);
     for (int i = 0; i < 2; i++) {
         pair[i] = (struct pair){.barrier = &barrier, .leaves_first = i};
-        pair[i].visit.options = tact_realtime_default();
+        pair[i].run_visit.options = tact_realtime_default();
         assert_int_equal(
-            tact_realtime_thread(&thread[i], &pair[i].visit.options, pair_thread, &pair[i]), 0);
+            tact_realtime_thread(&thread[i], &pair[i].run_visit.options, pair_thread, &pair[i]), 0);
     }
     for (int i = 0; i < 2; i++) {
         pthread_join(thread[i], NULL);
     }
     pthread_barrier_destroy(&barrier);
     for (int i = 0; i < 2; i++) {
-        const struct visit *v = &pair[i].visit;
+        const struct run_visit *v = &pair[i].run_visit;
         assert_int_equal(v->rc, 0);
         assert_int_equal(v->report.count, 7);
         check_items(&v->report);
-        /* What one has, the other has too: the process's items are shared. */
+        /* The settings of the process are granted to both threads alike. */
         for (int k = 0; k < 7; k++) {
-            assert_int_equal(v->report.item[k].granted, pair[0].visit.report.item[k].granted);
+            assert_int_equal(v->report.item[k].granted, pair[0].run_visit.report.item[k].granted);
         }
         assert_true(v->after.policy == SCHED_OTHER && CPU_EQUAL(&v->after.affinity, &all));
     }
-    /* On processors of their own where there are two, else a report that they share one. */
-    CPU_AND(&shared, &pair[0].visit.inside.affinity, &pair[1].visit.inside.affinity);
-    const int reported = find(&pair[0].visit.report, "affinity")->why[0] != '\0' ||
-                         find(&pair[1].visit.report, "affinity")->why[0] != '\0';
-    if (find(&pair[0].visit.report, "affinity")->granted) {
+    /* Two processors are used where there are two; otherwise the report says that the threads
+     * share one. */
+    CPU_AND(&shared, &pair[0].run_visit.inside.affinity, &pair[1].run_visit.inside.affinity);
+    const int reported = find_item(&pair[0].run_visit.report, "affinity")->why[0] != '\0' ||
+                         find_item(&pair[1].run_visit.report, "affinity")->why[0] != '\0';
+    if (find_item(&pair[0].run_visit.report, "affinity")->granted) {
         assert_int_equal(CPU_COUNT(&shared), CPU_COUNT(&all) > 1 ? 0 : 1);
         assert_int_equal(reported, CPU_COUNT(&all) == 1);
     }
-    /* The first that leaves takes nothing from the other; the last puts all back. */
-    if (pair[0].visit.inside.locked > 0) { /* not under a sanitizer */
+    /* The first that leaves changes nothing for the other; the last restores everything. */
+    if (pair[0].run_visit.inside.locked > 0) { /* not under a sanitizer */
         assert_true(pair[0].locked_alone > 0);
     }
-    if (find(&pair[0].visit.report, "fuse")->granted) {
+    if (find_item(&pair[0].run_visit.report, "fuse")->granted) {
         assert_int_equal(pair[0].fuse_alone.rlim_cur, 200000);
     }
-    assert_int_equal(settings().locked, 0);
-    assert_true(pair[0].visit.after.handler == SIG_DFL);
-    assert_true(settings().fuse.rlim_cur != 200000);
+    assert_int_equal(thread_settings().locked, 0);
+    assert_true(pair[0].run_visit.after.handler == SIG_DFL);
+    assert_true(thread_settings().fuse.rlim_cur != 200000);
 }
 
 static void test_only_what_is_asked_for(void **state)
 {
     (void)state;
-    static struct visit v;
+    static struct run_visit v;
     v.options = tact_realtime_default();
     v.options.priority = 0;
     v.options.cpu = TACT_REALTIME_CPU_ANY;
     v.options.lock_memory = 0;
     v.options.dma_latency_us = -1;
     v.options.timer_slack_ns = 0;
-    assert_int_equal(visit(&v), 0);
+    assert_int_equal(run_visit(&v), 0);
     assert_int_equal(v.rc, 0);
     assert_int_equal(v.report.count, 1);
     assert_string_equal(v.report.item[0].name, "stack");
-    assert_true(same(&v.before, &v.inside));
+    assert_true(same_settings(&v.before, &v.inside));
 }
 
 static void test_bad_options(void **state)
@@ -276,33 +280,34 @@ static void test_bad_options(void **state)
     o = tact_realtime_default();
     o.fuse_us = -1;
     assert_int_equal(tact_realtime_enter(&o, NULL), -EINVAL);
-    tact_realtime_leave(); /* harmless where nobody entered */
+    tact_realtime_leave(); /* no effect where no thread has entered */
 }
 
 static void test_required_and_refused(void **state)
 {
     (void)state;
-    static struct visit v;
+    static struct run_visit v;
     v.options = tact_realtime_default();
-    v.options.cpu = 1000; /* no machine of ours has it */
+    v.options.cpu = 1000; /* a processor that no test machine has */
     v.options.require = 1;
-    assert_int_equal(visit(&v), 0);
+    assert_int_equal(run_visit(&v), 0);
     assert_true(v.rc < 0);
     assert_true(v.report.refused > 0);
-    assert_true(same(&v.before, &v.after));
+    assert_true(same_settings(&v.before, &v.after));
 }
 
-static void *nothing(void *arg)
+static void *return_at_once(void *arg)
 {
     return arg;
 }
 
-/* Run by a user without privileges and with little memory to lock: everything is refused politely,
- * and threads of the usual stack can still be made afterwards. Returns an exit status. */
+/* Run as a user without privileges and with a low limit of locked memory: each refusal is
+ * reported, and threads with a stack of the default size can still be created afterwards. Returns
+ * an exit status. */
 static int unprivileged(rlim_t lockable)
 {
     const struct rlimit small = {lockable, lockable}, none = {0, 0};
-    static struct visit v;
+    static struct run_visit v;
     mallopt(M_ARENA_MAX, 1); /* an arena per thread would count as 64 MiB more */
     if (setrlimit(RLIMIT_MEMLOCK, &small)) {
         return 78;
@@ -313,36 +318,36 @@ static int unprivileged(rlim_t lockable)
     }
     v.options = tact_realtime_default();
     /* The runtimes of the sanitizers replace mlockall() by nothing. */
-    const int imitated = mlockall(MCL_CURRENT) == 0 && status_kb("VmLck") == 0;
+    const int is_sanitizer = mlockall(MCL_CURRENT) == 0 && status_kb("VmLck") == 0;
     munlockall();
-    const struct setting before = settings();
-    if (visit(&v) || v.rc) {
+    const struct thread_setting before = thread_settings();
+    if (run_visit(&v) || v.rc) {
         return 1;
     }
     const char *must[] = {"scheduler", "memory"};
-    for (int i = 0; i < (imitated ? 1 : 2); i++) {
-        const struct tact_realtime_item *item = find(&v.report, must[i]);
+    for (int i = 0; i < (is_sanitizer ? 1 : 2); i++) {
+        const struct tact_realtime_item *item = find_item(&v.report, must[i]);
         if (!item || item->granted || !item->why[0] || !strstr(item->fix, "limits.d")) {
             return 2;
         }
         printf("unprivileged %s: %s; %s\n", item->name, item->why, item->fix);
     }
-    const struct tact_realtime_item *affinity = find(&v.report, "affinity");
+    const struct tact_realtime_item *affinity = find_item(&v.report, "affinity");
     if (!affinity || !affinity->granted || v.inside.policy != SCHED_OTHER) {
         return 3;
     }
-    const struct setting after = settings();
-    if (!same(&before, &after)) {
+    const struct thread_setting after = thread_settings();
+    if (!same_settings(&before, &after)) {
         return 4;
     }
     pthread_t thread;
-    if (pthread_create(&thread, NULL, nothing, NULL)) {
+    if (pthread_create(&thread, NULL, return_at_once, NULL)) {
         return 5;
     }
     pthread_join(thread, NULL);
-    /* Also while a thread is entered: this one. */
+    /* Also while this thread has entered. */
     if (tact_realtime_enter(&v.options, &v.report) ||
-        pthread_create(&thread, NULL, nothing, NULL)) {
+        pthread_create(&thread, NULL, return_at_once, NULL)) {
         return 6;
     }
     pthread_join(thread, NULL);
@@ -379,7 +384,7 @@ static void test_without_privileges(void **state)
     try_unprivileged(64 * 1024);
 }
 
-/* Enough for what is mapped now, not for one more stack of the usual size. */
+/* Enough for the memory mapped now, but not for another stack of the default size. */
 static void test_with_little_memory_to_lock(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* The recorder and the log reader together: what is recorded is read, bit for bit. */
+/* The recorder and the log reader together: what is recorded is read back bit for bit. */
 #include <errno.h>
 #include <dirent.h>
 #include <fcntl.h>
@@ -116,7 +116,7 @@ static void round_trip(const struct tact_recorder_options *options, uint64_t tic
     unlink(path);
 }
 
-static void what_is_recorded_is_read(void **state)
+static void records_are_read_as_recorded(void **state)
 {
     (void)state;
     struct tact_recorder_options options = session_options();
@@ -124,7 +124,7 @@ static void what_is_recorded_is_read(void **state)
     options.zstd_level = 0;
     options.derived_every = 0;
     round_trip(&options, 5000);
-    options.chunk_bytes = 1; /* a chunk a record, each written to the disk before the next */
+    options.chunk_bytes = 1; /* one record per chunk, each synced to the disk */
     options.sync_ns = 0;
     options.ring_ticks = 3;
     options.zstd_level = 3;
@@ -183,7 +183,8 @@ static void an_empty_session_is_a_log(void **state)
     assert_int_equal(tact_recorder_close(NULL, NULL), 0);
 }
 
-/* Ticks that find the ring full are counted, reported, and show as missing in the log. */
+/* Ticks for which the ring is full are counted, reported, and missing from the log as a stated
+ * gap. */
 static void overruns_are_counted(void **state)
 {
     (void)state;
@@ -239,14 +240,14 @@ static void a_second_recorder_is_refused(void **state)
     assert_int_equal(session_open(path, &options, (struct tact_messages){0}, &second), -EBUSY);
     assert_null(second);
     assert_int_equal(tact_recorder_close(recorder, NULL), 0);
-    /* An older, longer log leaves nothing behind. */
+    /* An older, longer log of the same name is replaced completely. */
     assert_int_equal(session_open(path, &options, (struct tact_messages){0}, &recorder), 0);
     session_run(recorder, 0, 3);
     assert_int_equal(tact_recorder_close(recorder, NULL), 0);
     assert_int_equal(tact_log_open(path, &log, NULL), 0);
     assert_true(tact_log_state(log)->complete);
     assert_int_equal(session_compare(log, 0), 3);
-    /* Nor does one empty a log that is being replayed. */
+    /* Nor is a log emptied while a replay reads it. */
     assert_int_equal(session_open(path, &options, (struct tact_messages){0}, &second), -EBUSY);
     assert_int_equal(session_compare(log, 3), 0);
     tact_log_close(log);
@@ -255,31 +256,31 @@ static void a_second_recorder_is_refused(void **state)
     unlink(path);
 }
 
-struct slow_disk {
+struct stalled_pipe {
     const char *pipe;
     int file;
     useconds_t stall_us;
 };
 
-/* Takes nothing for a while, then everything. */
-static void *stall(void *argument)
+/* Reads nothing from the pipe for a while, then everything. */
+static void *stall_reader(void *argument)
 {
-    const struct slow_disk *disk = argument;
-    int from = open(disk->pipe, O_RDONLY);
+    const struct stalled_pipe *stalled = argument;
+    int from = open(stalled->pipe, O_RDONLY);
     char bytes[65536];
     ssize_t n;
 
-    usleep(disk->stall_us);
+    usleep(stalled->stall_us);
     while ((n = read(from, bytes, sizeof bytes)) > 0) {
-        if (write(disk->file, bytes, (size_t)n) != n)
+        if (write(stalled->file, bytes, (size_t)n) != n)
             break;
     }
     close(from);
     return NULL;
 }
 
-/* Records so many ticks, one each interval_ns, on a disk that stalls, and reads every one back;
- * returns how full the ring was at most. */
+/* Records `ticks` ticks, one each interval_ns, to a pipe whose reader stalls, and checks every
+ * one; returns the maximum occupancy of the ring. */
 static uint64_t record_through_a_stall(uint64_t ticks, long interval_ns, useconds_t stall_us)
 {
     const char *pipe = session_path("pipe");
@@ -293,8 +294,8 @@ static uint64_t record_through_a_stall(uint64_t ticks, long interval_ns, usecond
 
     unlink(pipe);
     assert_int_equal(mkfifo(pipe, 0600), 0);
-    struct slow_disk disk = {pipe, memfd_create("disk", MFD_CLOEXEC), stall_us};
-    assert_int_equal(pthread_create(&thread, NULL, stall, &disk), 0);
+    struct stalled_pipe stalled = {pipe, memfd_create("disk", MFD_CLOEXEC), stall_us};
+    assert_int_equal(pthread_create(&thread, NULL, stall_reader, &stalled), 0);
     assert_int_equal(session_open(pipe, &options, (struct tact_messages){0}, &recorder), 0);
     clock_gettime(CLOCK_MONOTONIC, &next);
     for (uint64_t tick = 0; tick < ticks; tick++) {
@@ -312,24 +313,24 @@ static uint64_t record_through_a_stall(uint64_t ticks, long interval_ns, usecond
     assert_int_equal(pthread_join(thread, NULL), 0);
     assert_int_equal(report.records, ticks);
     assert_int_equal(report.overruns, 0);
-    snprintf(path, sizeof path, "/proc/self/fd/%d", disk.file);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", stalled.file);
     assert_int_equal(tact_log_open(path, &log, NULL), 0);
     assert_true(tact_log_state(log)->complete);
     assert_int_equal(session_compare(log, 0), ticks);
     tact_log_close(log);
-    close(disk.file);
+    close(stalled.file);
     unlink(pipe);
     return report.occupancy_max;
 }
 
-/* A disk that hangs for as long as the ring is deep costs nothing. */
+/* A disk that stalls for no longer than the ring can buffer loses nothing. */
 static void a_stalled_disk_loses_nothing(void **state)
 {
     (void)state;
     assert_in_range(record_through_a_stall(8192, 0, 500000), 8192 / 2, 8192);
 }
 
-/* The same at 1 kHz with a stall of two seconds: what a disk that spins up may do. */
+/* The same at 1 kHz with a stall of two seconds, as of a disk that spins up. */
 static void a_stall_of_two_seconds_loses_nothing(void **state)
 {
     (void)state;
@@ -356,7 +357,7 @@ static cpu_set_t recorder_processors(void)
     return found;
 }
 
-static void the_loops_processor_is_left_to_it(void **test_state)
+static void the_recorder_thread_avoids_the_loops_processor(void **test_state)
 {
     (void)test_state;
     struct tact_recorder_options options = tact_recorder_options_default();
@@ -368,7 +369,7 @@ static void the_loops_processor_is_left_to_it(void **test_state)
     options.loop_cpu = tact_realtime_processor(TACT_REALTIME_CPU_LAST);
     assert_true(CPU_ISSET((size_t)options.loop_cpu, &allowed));
     expected = allowed;
-    if (CPU_COUNT(&allowed) > 1) /* where there is no other, it is shared */
+    if (CPU_COUNT(&allowed) > 1) /* with a single processor it is shared */
         CPU_CLR((size_t)options.loop_cpu, &expected);
     assert_int_equal(
         session_open(session_path("apart"), &options, (struct tact_messages){0}, &recorder), 0);
@@ -396,7 +397,7 @@ static void wrong_use_is_refused(void **state)
     struct tact_recorder_content contents[6];
     struct tact_log_attachment twice[] = {{"a", NULL, "", 0}, {"a", NULL, "", 0}};
     struct tact_log_fact own[] = {{"clock", "mine"}};
-    struct tact_log_fact latin[] = {{"cpu", "\xe4"}};
+    struct tact_log_fact latin1[] = {{"cpu", "\xe4"}};
     struct tact_recorder_joint joint = {"j", SESSION_DOUBLES, TACT_RECORDER_NONE, 0};
     struct tact_recorder_body body = {"b", SESSION_DOUBLES - 6};
 
@@ -414,7 +415,7 @@ static void wrong_use_is_refused(void **state)
     contents[0].attachment_count = 2;
     contents[1].facts = own;
     contents[1].fact_count = 1;
-    contents[2].facts = latin;
+    contents[2].facts = latin1;
     contents[2].fact_count = 1;
     contents[3].joints = &joint;
     contents[3].joint_count = 1;
@@ -438,7 +439,7 @@ static void wrong_use_is_refused(void **state)
     tact_layout_free(&layout);
 }
 
-/* A full disk: reported once, the loop continues, and what fitted can be read. */
+/* A full disk is reported once, the loop continues, and what was written before can be read. */
 static void a_full_disk_ends_the_recording_only(void **state)
 {
     (void)state;
@@ -508,7 +509,8 @@ static void record_until_killed(const char *path, struct shared *shared)
     }
 }
 
-/* kill -9 at 1 kHz: what is not in the file is younger than a chunk, and recovered from memory. */
+/* kill -9 at 1 kHz: ticks missing from the file are younger than a chunk, and are recovered from
+ * the ring file. */
 static void a_killed_recorder_keeps_a_chunk_in_memory(void **state)
 {
     (void)state;
@@ -560,14 +562,14 @@ static void a_killed_recorder_keeps_a_chunk_in_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_recorded_is_read),
+        cmocka_unit_test(records_are_read_as_recorded),
         cmocka_unit_test(real_time_events),
         cmocka_unit_test(an_empty_session_is_a_log),
         cmocka_unit_test(overruns_are_counted),
         cmocka_unit_test(a_second_recorder_is_refused),
         cmocka_unit_test(a_stalled_disk_loses_nothing),
         cmocka_unit_test(a_stall_of_two_seconds_loses_nothing),
-        cmocka_unit_test(the_loops_processor_is_left_to_it),
+        cmocka_unit_test(the_recorder_thread_avoids_the_loops_processor),
         cmocka_unit_test(wrong_use_is_refused),
         cmocka_unit_test(a_full_disk_ends_the_recording_only),
         cmocka_unit_test(a_killed_recorder_keeps_a_chunk_in_memory),

@@ -1,5 +1,5 @@
-/* Recovery of killed recorders: nothing committed is lost, and damaged rings are refused or stated.
- */
+/* Recovery of killed recorders: no committed tick is lost, and damaged rings are refused or
+ * reported. */
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -13,7 +13,7 @@
 #include "support/campaign.h"
 
 #define KILLS campaign_size(20, 100)
-#define FUZZ campaign_size(300, 1500)
+#define DAMAGES campaign_size(300, 1500)
 
 static void every_committed_tick_is_recovered(void **state)
 {
@@ -36,7 +36,7 @@ static void every_committed_tick_is_recovered(void **state)
         if (rc != 0 && atomic_load(&shared->ticks) == 0) {
             if (rc != -ENODATA && rc != -EINVAL && rc != -ENOENT)
                 fail_msg("run %d: %d %s", run, rc, err.text);
-            unlink(ring_path()); /* of a log that was killed before its head was written */
+            unlink(ring_path()); /* of a recorder killed before the head of its log was written */
             continue;
         }
         if (rc != 0)
@@ -55,8 +55,8 @@ static void every_committed_tick_is_recovered(void **state)
     unlink(path);
 }
 
-/* Recovery is itself killed, again and again. */
-static void recovery_may_be_killed(void **state)
+/* The recovery is itself killed repeatedly. */
+static void recovery_can_be_killed_and_repeated(void **state)
 {
     (void)state;
     const char *path = session_path("twice");
@@ -82,7 +82,8 @@ static void recovery_may_be_killed(void **state)
     unlink(path);
 }
 
-/* A kill may find the rings all but empty: then hardly any of their bytes would matter. */
+/* Repeats until the kill leaves ticks in the rings: in nearly empty rings most damage would have
+ * no effect. */
 static void record_with_ticks_in_rings(const char *path,
                                        const struct tact_recorder_options *options)
 {
@@ -102,8 +103,8 @@ static void record_with_ticks_in_rings(const char *path,
     assert_true(report.ticks_added >= 8);
 }
 
-/* One flipped byte, or an end that is missing, in the rings. */
-static void damaged_rings_are_refused_or_stated(void **state)
+/* One changed byte in the ring file, or a truncated one. */
+static void damaged_rings_are_refused_or_reported(void **state)
 {
     (void)state;
     const char *path = session_path("fuzz");
@@ -117,7 +118,7 @@ static void damaged_rings_are_refused_or_stated(void **state)
     char rings[400];
     strcpy(rings, ring_path());
     struct bytes log = read_file(path), ring = read_file(rings);
-    for (int run = 0; run < FUZZ; run++) {
+    for (int run = 0; run < DAMAGES; run++) {
         uint64_t at = session_random(&seed) % (run % 3 == 0 ? 1500 : ring.size);
         uint8_t flip = (uint8_t)(1 + session_random(&seed) % 255);
         size_t size = run % 10 == 9 ? at : ring.size;
@@ -147,7 +148,7 @@ static void damaged_rings_are_refused_or_stated(void **state)
         }
     }
     print_message("%d damaged rings: %d refused, %d with the loss stated, %d without a loss\n",
-                  FUZZ, refused, stated, harmless);
+                  DAMAGES, refused, stated, harmless);
     assert_true(refused > 0 && stated > 0 && harmless > 0);
     unlink(rings);
     free(log.data);
@@ -155,7 +156,7 @@ static void damaged_rings_are_refused_or_stated(void **state)
     unlink(path);
 }
 
-static void without_rings_the_file_is_finished(void **state)
+static void without_rings_the_file_is_completed(void **state)
 {
     (void)state;
     const char *path = session_path("alone");
@@ -174,7 +175,8 @@ static void without_rings_the_file_is_finished(void **state)
     assert_string_equal(tact_log_fact(log, "recovered_ticks"), "0");
     tact_log_close(log);
 
-    /* No tmpfs, and no folder: recording continues without, and says so. */
+    /* Without a tmpfs, or without the folder, recording continues without a ring file, and reports
+     * that. */
     const char *const elsewhere[] = {TACT_BINARY_DIR, "/nonexistent"};
     for (int i = 0; i < 2; i++) {
         struct heard heard = {0};
@@ -190,7 +192,7 @@ static void without_rings_the_file_is_finished(void **state)
     unlink(path);
 }
 
-static void a_log_in_use_is_left_alone(void **state)
+static void a_log_in_use_is_not_recovered(void **state)
 {
     (void)state;
     const char *path = session_path("used");
@@ -206,7 +208,8 @@ static void a_log_in_use_is_left_alone(void **state)
     assert_int_equal(tact_recorder_close(recorder, NULL), 0);
     assert_int_equal(tact_log_recover("/nonexistent/x.mcap", folder, NULL, NULL), -ENOENT);
 
-    /* The reader says what to do, and a new recording what it destroys. */
+    /* The reader's message names the command that recovers the log, and that of a new recording
+     * what it overwrites. */
     options.ring_folder = NULL;
     record_and_kill(path, &options, 1, MORE_TICKS_THAN_RINGS, 0);
     assert_int_equal(tact_log_open(path, &log, NULL), 0);
@@ -245,10 +248,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_committed_tick_is_recovered),
-        cmocka_unit_test(recovery_may_be_killed),
-        cmocka_unit_test(damaged_rings_are_refused_or_stated),
-        cmocka_unit_test(without_rings_the_file_is_finished),
-        cmocka_unit_test(a_log_in_use_is_left_alone),
+        cmocka_unit_test(recovery_can_be_killed_and_repeated),
+        cmocka_unit_test(damaged_rings_are_refused_or_reported),
+        cmocka_unit_test(without_rings_the_file_is_completed),
+        cmocka_unit_test(a_log_in_use_is_not_recovered),
         cmocka_unit_test(a_deleted_log_is_reported),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

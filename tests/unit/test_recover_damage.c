@@ -1,5 +1,5 @@
-/* Recovery of killed logs that are damaged: a byte costs the chunk that it hits, and that is
- * stated. */
+/* Recovery of killed logs that are damaged: a changed byte loses the chunk that contains it, which
+ * is reported. */
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -15,12 +15,12 @@
 #include "support/campaign.h"
 
 #if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
-#define TIMES 50
+#define TRIALS 50
 #else
-#define TIMES campaign_size(150, 750)
+#define TRIALS campaign_size(150, 750)
 #endif
 
-/* What a byte of a log belongs to, as the log was when its recorder was killed. */
+/* The record that contains a given byte of a log, before the damage. */
 struct place {
     uint8_t opcode;
     uint64_t ticks; /* in it, if it is a chunk */
@@ -44,7 +44,7 @@ static uint64_t count_ticks(const struct tact_mcap_record *chunk)
     return ticks;
 }
 
-/* The record that holds a byte; opcode 0 where the kill has cut it short. */
+/* Finds the record that contains a byte; opcode 0 for one that the kill truncated. */
 static struct place find_place(const char *path, uint64_t at)
 {
     struct place place = {.opcode = 0};
@@ -61,9 +61,9 @@ static struct place find_place(const char *path, uint64_t at)
     return place;
 }
 
-/* Every tick that was committed is there bit for bit, or is among those that the log names.
- * The number of those that are not there. */
-static uint64_t check_stated(const char *path, uint64_t committed)
+/* Checks that every committed tick is in the log bit for bit, or is among those reported as lost.
+ * Returns the number of lost ticks. */
+static uint64_t check_loss_is_reported(const char *path, uint64_t committed)
 {
     uint64_t tick = 0;
     struct tact_record *expected = session_new_record(), *found = session_new_record();
@@ -91,7 +91,7 @@ static uint64_t check_stated(const char *path, uint64_t committed)
     return lost;
 }
 
-/* A log that was recovered is left as it is, and reports what it lacks. */
+/* A second recovery does not change the log, and reports the same losses. */
 static void check_again(const char *path, const struct tact_recover_report *first)
 {
     struct tact_recover_report report;
@@ -108,9 +108,9 @@ static void check_again(const char *path, const struct tact_recover_report *firs
     free(after.data);
 }
 
-/* One damaged byte of a killed log costs the chunk that it hits, and nothing where another thing
- * says what it must be: an index, the header, or rings that still hold the chunk. */
-static void a_damaged_byte_costs_its_chunk(void **state)
+/* One damaged byte of a killed log loses the chunk that contains it, and nothing where its content
+ * is also stored elsewhere: an index, the header, or a chunk still in the rings. */
+static void a_damaged_byte_loses_its_chunk_only(void **state)
 {
     (void)state;
     const char *path = session_path("changed");
@@ -126,7 +126,7 @@ static void a_damaged_byte_costs_its_chunk(void **state)
     char rings[400];
     strcpy(rings, ring_path());
     struct bytes log = read_file(path), ring = read_file(rings);
-    for (int run = 0; run < TIMES; run++) {
+    for (int run = 0; run < TRIALS; run++) {
         uint64_t at = session_random(&seed) % (run % 10 == 0 ? 8 : run % 3 == 0 ? 1500 : log.size);
         uint8_t flip = (uint8_t)(1 + session_random(&seed) % 255);
         write_file(path, log.data, log.size);
@@ -139,7 +139,7 @@ static void a_damaged_byte_costs_its_chunk(void **state)
             kill_recovery(path, session_random(&seed) % 5000);
         if (tact_log_recover(path, folder, &report, &err) != 0)
             fail_msg("byte %lu ^ %02x: %s", (unsigned long)at, flip, err.text);
-        uint64_t missing = check_stated(path, atomic_load(&shared->ticks));
+        uint64_t missing = check_loss_is_reported(path, atomic_load(&shared->ticks));
         if (missing > place.ticks)
             fail_msg("byte %lu ^ %02x: %lu ticks are lost, the record of kind %d has %lu",
                      (unsigned long)at, flip, (unsigned long)missing, place.opcode,
@@ -154,7 +154,7 @@ static void a_damaged_byte_costs_its_chunk(void **state)
         lost += missing;
         whole += !report.damage[0];
     }
-    print_message("%d changed bytes: %d without a loss, %lu ticks lost of the others\n", TIMES,
+    print_message("%d changed bytes: %d without a loss, %lu ticks lost of the others\n", TRIALS,
                   whole, (unsigned long)lost);
     assert_true(whole > 0 && lost > 0);
     unlink(rings);
@@ -163,8 +163,8 @@ static void a_damaged_byte_costs_its_chunk(void **state)
     unlink(path);
 }
 
-/* The same where the rings are gone, as after a restart of the machine. */
-static void damage_without_rings_is_stated(void **state)
+/* The same without the ring file, as after a restart of the machine. */
+static void damage_without_rings_is_reported(void **state)
 {
     (void)state;
     const char *path = session_path("changed_alone");
@@ -179,8 +179,8 @@ static void damage_without_rings_is_stated(void **state)
     struct bytes log = read_file(path);
     assert_int_equal(tact_log_recover(path, folder, &report, NULL), 0);
     uint64_t ticks = report.ticks;
-    /* Behind the last chunk nothing reports how many ticks were in it. */
-    for (int run = 0; run < TIMES / 5; run++) {
+    /* Nothing after the last chunk says how many ticks it contained. */
+    for (int run = 0; run < TRIALS / 5; run++) {
         uint64_t at = session_random(&seed) % (run % 10 == 0 ? 8 : log.size / 2);
         write_file(path, log.data, log.size);
         struct place place = find_place(path, at);
@@ -188,7 +188,7 @@ static void damage_without_rings_is_stated(void **state)
         write_file(path, log.data, log.size);
         log.data[at] ^= 0x10;
         assert_int_equal(tact_log_recover(path, folder, &report, NULL), 0);
-        uint64_t missing = check_stated(path, ticks - 1);
+        uint64_t missing = check_loss_is_reported(path, ticks - 1);
         assert_in_range(missing, 0, place.ticks);
         assert_int_equal(report.ticks_damaged, missing);
         check_again(path, &report);
@@ -199,7 +199,8 @@ static void damage_without_rings_is_stated(void **state)
     unlink(path);
 }
 
-/* The log is cut after the kill: the rings fill in what they have, or recovery refuses. */
+/* The log is truncated after the kill: the rings restore what they contain, or the recovery is
+ * refused. */
 static void cut_logs_are_completed_or_refused(void **state)
 {
     (void)state;
@@ -215,35 +216,35 @@ static void cut_logs_are_completed_or_refused(void **state)
     char rings[400];
     strcpy(rings, ring_path());
     struct bytes log = read_file(path), ring = read_file(rings);
-    for (int run = 0; run < TIMES / 2; run++) {
+    for (int run = 0; run < TRIALS / 2; run++) {
         write_file(path, log.data, session_random(&seed) % log.size);
         write_file(rings, ring.data, ring.size);
         if (tact_log_recover(path, folder, &report, NULL) != 0)
             refused++;
-        else if (check_stated(path, atomic_load(&shared->ticks)) > 0)
+        else if (check_loss_is_reported(path, atomic_load(&shared->ticks)) > 0)
             stated++;
         else
             completed++;
     }
-    print_message("%d cut logs: %d refused, %d completed, %d with the loss stated\n", TIMES / 2,
+    print_message("%d cut logs: %d refused, %d completed, %d with the loss stated\n", TRIALS / 2,
                   refused, completed, stated);
     assert_true(stated > 0);
     unlink(rings);
-    /* Another session's log in the same place, with these rings. */
+    /* The log of another session at the same path, with the ring file of this one. */
     write_file(path, log.data, log.size);
     write_file(rings, ring.data, ring.size);
     char other[600];
     snprintf(other, sizeof other, "%s.other", path);
     options.wall_anchor_ns++;
     record_and_kill(other, &options, 1, 400, 3000);
-    struct bytes another = read_file(other);
+    struct bytes other_log = read_file(other);
     assert_int_equal(tact_log_recover(other, folder, &report, NULL), 0);
-    write_file(path, another.data, another.size);
+    write_file(path, other_log.data, other_log.size);
     assert_int_equal(tact_log_recover(path, folder, &report, NULL), -EBADMSG);
     unlink(rings);
     free(log.data);
     free(ring.data);
-    free(another.data);
+    free(other_log.data);
     unlink(other);
     unlink(path);
 }
@@ -251,8 +252,8 @@ static void cut_logs_are_completed_or_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_damaged_byte_costs_its_chunk),
-        cmocka_unit_test(damage_without_rings_is_stated),
+        cmocka_unit_test(a_damaged_byte_loses_its_chunk_only),
+        cmocka_unit_test(damage_without_rings_is_reported),
         cmocka_unit_test(cut_logs_are_completed_or_refused),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -151,7 +151,7 @@ static void *produce(void *arg)
             tact_ring_commit(s->ring);
         }
     }
-    /* The last element ends the test: it must arrive. */
+    /* The last element ends the test, so it is retried until it is accepted. */
     struct element *last;
     while (!(last = tact_ring_reserve(s->ring))) {
         sched_yield();
@@ -216,7 +216,7 @@ static void test_two_threads_lossy(void **state)
     stress(16, 1000000, 1);
 }
 
-/* Not a limit, a figure: what a record of 256 bytes costs the tick. */
+/* Prints the time to write a record of 256 bytes; no bound is checked. */
 static void test_cost(void **state)
 {
     (void)state;

@@ -13,7 +13,7 @@
 #include "rt/safety.h"
 #include "support/random.h"
 
-static struct tact_safety make(double limit, double rate, double cutoff, double ramp)
+static struct tact_safety make_chain(double limit, double rate, double cutoff, double ramp)
 {
     struct tact_safety s;
     const struct tact_safety_channel c = {limit, rate, cutoff};
@@ -48,7 +48,7 @@ static void test_rejects_bad_settings(void **state)
 static void test_ramp_on_arming(void **state)
 {
     (void)state;
-    struct tact_safety s = make(10.0, INFINITY, 0.0, 0.2);
+    struct tact_safety s = make_chain(10.0, INFINITY, 0.0, 0.2);
     const double wanted = 4.0;
     double sent = 9.0;
     assert_int_equal(tact_safety_step(&s, &wanted, 0, 0, &sent), TACT_SAFETY_DISARMED);
@@ -61,10 +61,10 @@ static void test_ramp_on_arming(void **state)
     assert_int_equal(s.trip_count, 0);
 }
 
-static void test_letting_go_is_immediate(void **state)
+static void test_release_of_the_deadman_is_immediate(void **state)
 {
     (void)state;
-    struct tact_safety s = make(10.0, 1.0, 5.0, 0.0);
+    struct tact_safety s = make_chain(10.0, 1.0, 5.0, 0.0);
     const double wanted = 4.0;
     double sent;
     for (uint64_t k = 0; k < 1000; k++) {
@@ -79,7 +79,7 @@ static void test_letting_go_is_immediate(void **state)
     assert_int_equal(trip->tick, 1000);
     tact_safety_step(&s, &wanted, 0, 1001, &sent);
     assert_int_equal(s.trips[TACT_TRIP_DEADMAN], 1);
-    /* Arming again starts from zero, not from where it was. */
+    /* After arming again the ramp starts at zero, not at the last value. */
     tact_safety_step(&s, &wanted, 1, 1002, &sent);
     assert_true(sent > 0.0 && sent <= 0.001);
 }
@@ -87,7 +87,7 @@ static void test_letting_go_is_immediate(void **state)
 static void test_rate_and_clamp_trip_once_an_episode(void **state)
 {
     (void)state;
-    struct tact_safety s = make(2.0, 1000.0, 0.0, 0.0);
+    struct tact_safety s = make_chain(2.0, 1000.0, 0.0, 0.0);
     double wanted = 5.0, sent = 0.0;
     tact_safety_step(&s, &wanted, 1, 10, &sent);
     assert_true(sent == 1.0);
@@ -123,7 +123,7 @@ static void test_rate_and_clamp_trip_once_an_episode(void **state)
 static void test_filter_step_response(void **state)
 {
     (void)state;
-    struct tact_safety s = make(10.0, INFINITY, 20.0, 0.0);
+    struct tact_safety s = make_chain(10.0, INFINITY, 20.0, 0.0);
     const double wanted = 1.0, tau = 1.0 / (2.0 * acos(-1.0) * 20.0);
     double sent;
     for (int k = 1; k <= 100; k++) {
@@ -160,7 +160,7 @@ static void test_nonfinite_is_a_latched_fault(void **state)
         assert_int_equal(trip->cause, TACT_TRIP_NONFINITE);
         assert_int_equal(trip->channel, 1);
         assert_int_equal(trip->tick, 100);
-        /* A reset alone does not arm: the deadman has to be released and held again. */
+        /* A reset alone does not arm: the deadman must be released and pressed again. */
         tact_safety_reset(&s);
         assert_int_equal(tact_safety_step(&s, v, 1, 110, sent), TACT_SAFETY_DISARMED);
         assert_int_equal(tact_safety_step(&s, v, 0, 111, sent), TACT_SAFETY_DISARMED);
@@ -171,7 +171,7 @@ static void test_nonfinite_is_a_latched_fault(void **state)
 static void test_raised_fault(void **state)
 {
     (void)state;
-    struct tact_safety s = make(1.0, INFINITY, 0.0, 0.0);
+    struct tact_safety s = make_chain(1.0, INFINITY, 0.0, 0.0);
     const double wanted = 0.5;
     double sent;
     tact_safety_step(&s, &wanted, 1, 0, &sent);
@@ -188,7 +188,7 @@ static void test_raised_fault(void **state)
 static void test_trips_wrap_around(void **state)
 {
     (void)state;
-    struct tact_safety s = make(1.0, INFINITY, 0.0, 0.0);
+    struct tact_safety s = make_chain(1.0, INFINITY, 0.0, 0.0);
     double sent;
     for (uint64_t k = 0; k < 400; k++) {
         const double wanted = k % 2 ? 2.0 : 0.0;
@@ -225,7 +225,8 @@ static double random_input(void)
     case 2:
         return DBL_MIN * uniform(-1, 1);
     case 3: {
-        const uint64_t bits = random_bits(); /* any double at all, NaN and infinity among them */
+        const uint64_t bits =
+            random_bits(); /* any bit pattern of a double, including NaN and infinity */
         double x;
         memcpy(&x, &bits, sizeof x);
         return x;
@@ -289,7 +290,7 @@ static void test_properties_of_any_input(void **state)
     assert_true(faults > 200);
 }
 
-/* A chain loaded in the middle continues to the same bits as the one that was saved. */
+/* A chain loaded from the state of a running one continues with the same bits. */
 static void test_save_and_load(void **state)
 {
     (void)state;
@@ -326,7 +327,7 @@ static void test_save_and_load(void **state)
 static void test_load_refuses_nonsense(void **state)
 {
     (void)state;
-    struct tact_safety s = make(2.0, 100.0, 10.0, 0.1);
+    struct tact_safety s = make_chain(2.0, 100.0, 10.0, 0.1);
     const double wanted = 5.0;
     double sent, v[64], before[64], after[64];
     for (uint64_t k = 0; k < 50; k++) {
@@ -353,7 +354,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rejects_bad_settings),
         cmocka_unit_test(test_ramp_on_arming),
-        cmocka_unit_test(test_letting_go_is_immediate),
+        cmocka_unit_test(test_release_of_the_deadman_is_immediate),
         cmocka_unit_test(test_rate_and_clamp_trip_once_an_episode),
         cmocka_unit_test(test_filter_step_response),
         cmocka_unit_test(test_nonfinite_is_a_latched_fault),

@@ -1,4 +1,5 @@
-/* Loading scenes: the examples, defaults, mass properties, devices, the page of keys. */
+/* Loading scenes: the examples, defaults, mass properties, devices, and that SCENE.md documents
+ * every key. */
 #include <errno.h>
 #include <math.h>
 #include <setjmp.h>
@@ -15,7 +16,7 @@
 #include "rt/scene/scene_internal.h"
 
 static const char *const examples[] = {"ruler", "guided", "turn", "pad"};
-#define EXAMPLES (sizeof examples / sizeof *examples)
+#define EXAMPLE_COUNT (sizeof examples / sizeof *examples)
 
 static struct tact_scene *load_example(const char *name)
 {
@@ -50,7 +51,7 @@ static void near(double value, double expected, double relative)
 static void test_examples_load(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < EXAMPLES; i++) {
+    for (size_t i = 0; i < EXAMPLE_COUNT; i++) {
         struct tact_scene *scene = load_example(examples[i]);
         assert_string_equal(scene->name, examples[i]);
         assert_int_equal(scene->hands_count, 1);
@@ -58,7 +59,7 @@ static void test_examples_load(void **state)
     }
 }
 
-/* The figures of the paper's pinch, typed in again. */
+/* The parameters of the paper's pinch, written down independently of the scene. */
 static void test_ruler(void **state)
 {
     (void)state;
@@ -88,7 +89,7 @@ static void test_ruler(void **state)
         near(s->inputs[i].offset, link->joint.start, 0.0);
         assert_int_equal(link->shapes_count, i % 2);
     }
-    /* At the open pose the left tip is about 1 cm from the ruler's face at y = 1 mm. */
+    /* In the open pose the left tip is about 1 cm from the ruler's face at y = 1 mm. */
     double q0 = h->links[0].joint.start, q1 = q0 + h->links[1].joint.start;
     double gap = 0.04 + 0.05 * sin(q0) + 0.05 * sin(q1) - 0.008 - 0.001;
     assert_true(gap > 0.009 && gap < 0.012);
@@ -98,7 +99,7 @@ static void test_ruler(void **state)
     tact_scene_free(s);
 }
 
-/* Opens a device of an example; false where what it needs (a pad, a recording) is not here. */
+/* Opens a device of an example; false where it needs a pad or recording that is absent. */
 static bool open_device(const struct tact_scene *scene, uint32_t i, struct tact_device *device)
 {
     const struct tact_scene_device *d = &scene->devices[i];
@@ -120,7 +121,7 @@ static bool open_device(const struct tact_scene *scene, uint32_t i, struct tact_
     return rc == 0;
 }
 
-/** True where a reference is to another device, or to a channel that the device has. */
+/** True where a reference names another device, or a channel of this device. */
 static bool has_channel(const struct tact_device *device, const char *reference,
                         const struct tact_device_channel *channels, int count)
 {
@@ -139,7 +140,7 @@ static bool has_channel(const struct tact_device *device, const char *reference,
 static void test_examples_devices(void **state)
 {
     (void)state;
-    for (size_t e = 0; e < EXAMPLES; e++) {
+    for (size_t e = 0; e < EXAMPLE_COUNT; e++) {
         struct tact_scene *s = load_example(examples[e]);
         for (uint32_t i = 0; i < s->devices_count; i++) {
             struct tact_device device = {0};
@@ -261,7 +262,7 @@ static void test_settings(void **state)
     tact_scene_free(s);
 }
 
-static void test_where(void **state)
+static void test_lines_and_columns(void **state)
 {
     (void)state;
     struct tact_scene *s = parse("name: s\n"
@@ -273,14 +274,14 @@ static void test_where(void **state)
     assert_string_equal(err.key, "deadman");
     assert_int_equal(err.line, 3);
     assert_int_equal(err.column, 10);
-    tact_scene_where(s, "devices[0].settings", &err); /* absent: where it would stand */
+    tact_scene_where(s, "devices[0].settings", &err); /* absent: the place where it would be */
     assert_int_equal(err.line, 2);
     assert_int_equal(err.column, 11);
     assert_string_equal(err.key, "devices[0].settings");
     tact_scene_free(s);
 }
 
-/* A dumbbell of two spheres on a turned axis, against the formulas for spheres. */
+/* A dumbbell of two spheres on a rotated axis, compared with the formulas for spheres. */
 static void test_mass_of_shapes(void **state)
 {
     (void)state;
@@ -316,7 +317,7 @@ static void test_mass_of_shapes(void **state)
 }
 
 /* A pyramid of unit base and height, handed over in memory. */
-static int give_pyramid(void *user, const char *name, const void **data, uint64_t *size)
+static int read_pyramid(void *user, const char *name, const void **data, uint64_t *size)
 {
     static const char obj[] = "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nv 0 0 1\n"
                               "f 1 4 3 2\nf 1 2 5\nf 2 3 5\nf 3 4 5\nf 4 1 5\n";
@@ -336,7 +337,7 @@ static void test_mesh_files(void **state)
     for (int i = 0; i < 2; i++) {
         char text[512];
         int asked = 0;
-        struct tact_scene_files files = {give_pyramid, &asked};
+        struct tact_scene_files files = {read_pyramid, &asked};
         struct tact_scene *s = NULL;
         struct tact_error err;
         snprintf(text, sizeof text,
@@ -354,11 +355,11 @@ static void test_mesh_files(void **state)
     }
 }
 
-/* --- SCENE.md says every key -------------------------------------------------------------------
- */
+/* --- SCENE.md documents every key
+ * -------------------------------------------------------------- */
 
-/** The page's section of that name, cut out, or NULL; freed by the caller. */
-static char *section(const char *page, const char *name)
+/** A copy of the page's section of that name, or NULL; freed by the caller. */
+static char *find_section(const char *page, const char *name)
 {
     char heading[128];
     snprintf(heading, sizeof heading, "\n## `%s`\n", name);
@@ -372,7 +373,7 @@ static char *section(const char *page, const char *name)
 
 static void check_section(const char *page, const char *name, const cyaml_schema_field_t *fields)
 {
-    char *text = section(page, name);
+    char *text = find_section(page, name);
     if (!text) {
         fail_msg("SCENE.md has no section `%s`", name);
         return;
@@ -399,7 +400,7 @@ static void check_section(const char *page, const char *name, const cyaml_schema
     free(text);
 }
 
-static void test_page(void **state)
+static void test_every_key_is_documented(void **state)
 {
     (void)state;
     char *page = NULL;
@@ -413,14 +414,10 @@ static void test_page(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_examples_load),
-        cmocka_unit_test(test_ruler),
-        cmocka_unit_test(test_defaults),
-        cmocka_unit_test(test_settings),
-        cmocka_unit_test(test_where),
-        cmocka_unit_test(test_mass_of_shapes),
-        cmocka_unit_test(test_mesh_files),
-        cmocka_unit_test(test_page),
+        cmocka_unit_test(test_examples_load),     cmocka_unit_test(test_ruler),
+        cmocka_unit_test(test_defaults),          cmocka_unit_test(test_settings),
+        cmocka_unit_test(test_lines_and_columns), cmocka_unit_test(test_mass_of_shapes),
+        cmocka_unit_test(test_mesh_files),        cmocka_unit_test(test_every_key_is_documented),
         cmocka_unit_test(test_examples_devices),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

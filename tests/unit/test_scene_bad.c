@@ -1,4 +1,4 @@
-/* Scenes that are wrong: every refusal with its place, hostile texts, seeded mutations. */
+/* Invalid scenes: every refusal with its place, hostile texts, and random mutations from a seed. */
 #include <dirent.h>
 #include <errno.h>
 #include <setjmp.h>
@@ -61,7 +61,7 @@ static void test_bad_scenes(void **state)
     assert_int_equal(wrong, 0);
 }
 
-/* A document by its schema alone, as other programs load theirs. */
+/* A document loaded by its schema alone, without the checks of scenes. */
 static void test_yaml_says_where(void **state)
 {
     (void)state;
@@ -95,7 +95,7 @@ static void test_absent_file(void **state)
     assert_null(scene);
 }
 
-/* A text whose error must be found without a crash, and soon. */
+/* Expects a text to be refused without a crash and within a bounded time. */
 static void refuse(const char *text, size_t size, const char *part)
 {
     struct tact_scene *scene = NULL;
@@ -122,13 +122,13 @@ static void test_hostile(void **state)
         memcpy(text + i, "- - ", 4);
     }
     refuse(text, LONG, "expected a map");
-    /* Three million list entries: more than are taken. */
+    /* Three million list entries: more than the limit. */
     size_t used = (size_t)sprintf(text, "name: [");
     for (; used + 2 < 6u << 20; used += 2) {
         memcpy(text + used, "1,", 2);
     }
     refuse(text, used, "too many");
-    /* Each line would hold the line before ten times. */
+    /* YAML aliases: each line would expand to ten times the line before. */
     used = (size_t)sprintf(text, "a0: &a0 x\n");
     for (int i = 1; i < 10; i++) {
         used += (size_t)sprintf(text + used, "a%d: &a%d [*a%d, *a%d]\n", i, i, i - 1, i - 1);
@@ -140,7 +140,7 @@ static void test_hostile(void **state)
     free(text);
 }
 
-/* A quoted name continues in the next line, where YAML folds it, or has escapes. */
+/* A quoted name that continues in the next line, which YAML folds, or that has escapes. */
 static void test_messages_are_one_line(void **state)
 {
     (void)state;
@@ -160,7 +160,8 @@ static uint64_t next_random(uint64_t *s)
     return *s * 2685821657736338717ull >> 20;
 }
 
-/** Changes text (room for 64 bytes more) at one place; returns its new size. */
+/** Changes the text at one random place (its buffer has 64 bytes to spare); returns its new size.
+ */
 static size_t mutate(char *text, size_t size, uint64_t *random)
 {
     static const char *const words[] = {"- ",   ": ",    "[",  "]",       "{",      "}",    "\n",
@@ -209,7 +210,7 @@ static void test_mutated_examples(void **state)
             char *text = malloc(good->text_size + 64);
             memcpy(text, good->text, good->text_size);
             size_t size = mutate(text, good->text_size, &random);
-            /* An exact copy, so that a sanitizer sees a read past the end. */
+            /* A copy of exactly this size, so that a sanitizer detects a read past the end. */
             char *exact = malloc(size + 1);
             memcpy(exact, text, size);
             exact = realloc(exact, size ? size : 1);

@@ -1,4 +1,5 @@
-/* What is allowed and hardly meant gets one warning with its place; what is meant gets none. */
+/* Values that are valid but implausible cause one warning with its place; plausible ones cause
+ * none. */
 #include <glob.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,8 +11,8 @@
 #include <cmocka.h>
 #include "rt/scene/scene.h"
 
-/* A cube of 5 cm on a floor, a finger with a hinge and a slide, and what drives it. The lines that
- * a case replaces. */
+/* A cube of 5 cm on a floor, and a finger with a hinge and a slide and its drives, as lines of
+ * which each case replaces one. */
 static const char *const lines[] = {
     "name: doubt",
     "gravity: [0, 0, -9.81]",
@@ -34,14 +35,14 @@ static const char *const lines[] = {
     "1.5}}",
     "devices: [{name: d, type: operator}]",
     "inputs: [{from: d.grip, to: h.b, lower: -15.7, upper: 15.7}]"};
-#define LINES (sizeof lines / sizeof *lines)
+#define LINE_COUNT (sizeof lines / sizeof *lines)
 
 static struct {
     int count;
     char last[1024];
 } heard;
 
-static void hear(void *user, enum tact_message_level level, const char *text)
+static void count_message(void *user, enum tact_message_level level, const char *text)
 {
     (void)user;
     assert_int_equal(level, TACT_MESSAGE_WARNING);
@@ -49,31 +50,31 @@ static void hear(void *user, enum tact_message_level level, const char *text)
     snprintf(heard.last, sizeof heard.last, "%s", text);
 }
 
-/* Loads the scene with one line replaced, line -1: none, and gives the number of warnings. */
-static int doubts(int line, const char *instead)
+/* Loads the scene with one line replaced (-1: none) and returns the number of warnings. */
+static int count_warnings(int line, const char *replacement)
 {
     char text[4096] = "";
     struct tact_scene *scene = NULL;
     struct tact_error err = {0};
-    for (int i = 0; i < (int)LINES; i++) {
-        strcat(strcat(text, i == line ? instead : lines[i]), "\n");
+    for (int i = 0; i < (int)LINE_COUNT; i++) {
+        strcat(strcat(text, i == line ? replacement : lines[i]), "\n");
     }
     if (tact_scene_parse(text, strlen(text), "doubt.yaml", NULL, &scene, &err)) {
         fail_msg("%d: %s: %s", err.line, err.key, err.text);
     }
     memset(&heard, 0, sizeof heard);
-    int count = tact_scene_doubt(scene, (struct tact_messages){hear, NULL});
+    int count = tact_scene_doubt(scene, (struct tact_messages){count_message, NULL});
     assert_int_equal(heard.count, count);
     tact_scene_free(scene);
     return count;
 }
 
-static void slips_of_units_are_reported(void **state)
+static void wrong_units_are_warned_of(void **state)
 {
     (void)state;
     static const struct {
         int line; /* from 1 */
-        const char *instead, *reported;
+        const char *replacement, *reported;
     } cases[] = {
         {2, "gravity: [0, 0, 9.81]", "doubt.yaml:2:10: gravity: points up"},
         {2, "gravity: [0, 0, -9810]", "2:10: gravity: 9810 m/s^2"},
@@ -103,7 +104,7 @@ static void slips_of_units_are_reported(void **state)
         {19, "inputs: [{from: d.grip, to: h.b, lower: -90, upper: 90}]",
          "19:41: inputs[0].lower: 90 rad is more than five turns"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        int count = doubts(cases[i].line - 1, cases[i].instead);
+        int count = count_warnings(cases[i].line - 1, cases[i].replacement);
         if (count != 1 || !strstr(heard.last, cases[i].reported)) {
             fail_msg("%d warnings, the last \"%s\"; expected \"%s\"", count, heard.last,
                      cases[i].reported);
@@ -113,7 +114,7 @@ static void slips_of_units_are_reported(void **state)
 
 /* A mesh of 50 mm whose file is in millimetres: its size, and with a mass in kilograms its density.
  */
-static void a_mesh_in_millimetres_is_reported(void **state)
+static void a_mesh_in_millimetres_is_warned_of(void **state)
 {
     (void)state;
     char path[] = TACT_BINARY_DIR "/doubt_cube.obj", line[1024];
@@ -126,22 +127,22 @@ static void a_mesh_in_millimetres_is_reported(void **state)
     fputs(corners, file);
     fclose(file);
     snprintf(line, sizeof line, "     shapes: [{type: mesh, file: %s, material: m}]}", path);
-    assert_int_equal(doubts(8, line), 2);
+    assert_int_equal(count_warnings(8, line), 2);
     assert_non_null(strstr(heard.last, "lighter than aerogel"));
     snprintf(line, sizeof line, "     shapes: [{type: mesh, file: %s, scale: 0.001, material: m}]}",
              path);
-    assert_int_equal(doubts(8, line), 0);
+    assert_int_equal(count_warnings(8, line), 0);
     snprintf(line, sizeof line,
              "  - {name: floor, fixed: true, shapes: [{type: mesh, file: %s, material: m}]}", path);
-    assert_int_equal(doubts(6, line), 1);
+    assert_int_equal(count_warnings(6, line), 1);
     assert_non_null(strstr(heard.last, "bodies[0].shapes[0].file: is 50 m long: is it in milli"));
     remove(path);
 }
 
-static void what_is_meant_is_not_reported(void **state)
+static void plausible_values_are_not_warned_of(void **state)
 {
     (void)state;
-    if (doubts(-1, NULL)) {
+    if (count_warnings(-1, NULL)) {
         fail_msg("%s", heard.last);
     }
     glob_t found;
@@ -151,7 +152,7 @@ static void what_is_meant_is_not_reported(void **state)
         struct tact_error err = {0};
         struct tact_scene *scene = NULL;
         assert_int_equal(tact_scene_load(found.gl_pathv[i], &scene, &err), 0);
-        if (tact_scene_doubt(scene, (struct tact_messages){hear, NULL})) {
+        if (tact_scene_doubt(scene, (struct tact_messages){count_message, NULL})) {
             fail_msg("%s", heard.last);
         }
         tact_scene_free(scene);
@@ -162,9 +163,9 @@ static void what_is_meant_is_not_reported(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(slips_of_units_are_reported),
-        cmocka_unit_test(a_mesh_in_millimetres_is_reported),
-        cmocka_unit_test(what_is_meant_is_not_reported),
+        cmocka_unit_test(wrong_units_are_warned_of),
+        cmocka_unit_test(a_mesh_in_millimetres_is_warned_of),
+        cmocka_unit_test(plausible_values_are_not_warned_of),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

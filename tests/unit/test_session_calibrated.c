@@ -1,5 +1,5 @@
-/* Outputs are not armed by what was never calibrated: a scene with outputs is refused, with the
- * place and the way out; one without is not. */
+/* A scene with outputs and inputs that were never calibrated is refused, with its place and a
+ * remedy in the message; one without outputs is accepted. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,7 +11,7 @@
 #include "devices/common/settings.h"
 #include "rt/session/session.h"
 
-/* What the device of this test lacks. */
+/* What the simulated device reports as not calibrated. */
 static int raw, no_zero, closed;
 
 static void board_read(void *self, uint64_t tick, double t, int64_t now,
@@ -57,8 +57,8 @@ static int board_open(const struct tact_device_config *config, struct tact_devic
     return 0;
 }
 
-/* Makes the session; *err states why not. device, input: further keys of the two. */
-static int make(const char *device, const char *input, int outputs, struct tact_error *err)
+/* Makes the session, or sets *err. device, input: further lines of YAML for these two. */
+static int make_session(const char *device, const char *input, int outputs, struct tact_error *err)
 {
     static const struct tact_device_type type = {TACT_ABI(struct tact_device_type), "board",
                                                  "as stated", board_open, NULL};
@@ -99,38 +99,39 @@ static int make(const char *device, const char *input, int outputs, struct tact_
     return rc;
 }
 
-static void refused(const char *device, const char *input, int line, const char *key,
-                    const char *text)
+static void expect_refusal(const char *device, const char *input, int line, const char *key,
+                           const char *text)
 {
     struct tact_error err;
-    assert_int_equal(make(device, input, 1, &err), -EINVAL);
+    assert_int_equal(make_session(device, input, 1, &err), -EINVAL);
     if (err.line != line || strcmp(err.key, key) != 0 || !strstr(err.text, text)) {
         fail_msg("%d: %s: %s", err.line, err.key, err.text);
     }
-    assert_int_equal(make(device, input, 0, &err), 0);
+    assert_int_equal(make_session(device, input, 0, &err), 0);
 }
 
-static void nothing_is_armed_by_what_is_not_calibrated(void **state)
+static void uncalibrated_inputs_arm_no_outputs(void **state)
 {
     struct tact_error err;
     (void)state;
-    assert_int_equal(make("", "", 1, &err), 0);
-    assert_int_equal(make(", calibration_required: false", "", 1, &err), 0);
-    refused(", calibration_required: true", "", 3, "devices[0].calibration_required",
-            "before board is calibrated: tact calibrate");
+    assert_int_equal(make_session("", "", 1, &err), 0);
+    assert_int_equal(make_session(", calibration_required: false", "", 1, &err), 0);
+    expect_refusal(", calibration_required: true", "", 3, "devices[0].calibration_required",
+                   "before board is calibrated: tact calibrate");
     raw = 1;
-    refused("", "", 13, "inputs[0].from", "while in0 is in bare V: tact calibrate --channel in0");
-    assert_int_equal(make("", ", scale: 0.15", 1, &err), 0);
-    assert_int_equal(make("", ", offset: 0.1", 1, &err), 0);
+    expect_refusal("", "", 13, "inputs[0].from",
+                   "while in0 is in bare V: tact calibrate --channel in0");
+    assert_int_equal(make_session("", ", scale: 0.15", 1, &err), 0);
+    assert_int_equal(make_session("", ", offset: 0.1", 1, &err), 0);
     raw = 0;
     no_zero = 1;
-    refused("", "", 3, "devices[0]", "before the force-torque sensor wrist of board has a zero");
+    expect_refusal("", "", 3, "devices[0]",
+                   "before the force-torque sensor wrist of board has a zero");
     no_zero = 0;
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_is_armed_by_what_is_not_calibrated)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(uncalibrated_inputs_arm_no_outputs)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

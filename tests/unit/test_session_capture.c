@@ -1,5 +1,6 @@
-/* A pad's raw events, kept beside a session and played into it again: with the same mapping every
- * bit of the session, with another one what that makes of the same hands. */
+/* A pad's raw events, recorded beside a session and played into a second one: with the same
+ * mapping the sessions have the same bits, with another mapping the inputs are those of that
+ * mapping. */
 #include <linux/input.h>
 #include <math.h>
 #include <setjmp.h>
@@ -23,7 +24,7 @@ enum { TICKS = 3000, PULLED = 1500, PLUGGED = 1600, WAITED = 1900 };
 static struct mock_pad *pad;
 static char folder[] = "/tmp/tact_tape_XXXXXX";
 
-/* What a person does, by tick; what is dropped comes as an overrun of the kernel's buffer. */
+/* Events of the pad by tick; `dropped` ones are lost by an overrun of the kernel's buffer. */
 static const struct {
     uint64_t tick;
     int dropped;
@@ -41,9 +42,9 @@ static const struct {
 static struct tact_device inner;
 static struct tact_device_ops wrapped;
 
-/* The pad's device, wrapped so that the person acts at given ticks of a free-wheeling run. */
-static void act_and_read(void *self, uint64_t tick, double t, int64_t now,
-                         struct tact_device_input *in)
+/* The pad's device, wrapped so that the events are sent at given ticks of a free-wheeling run. */
+static void move_pad_and_read(void *self, uint64_t tick, double t, int64_t now,
+                              struct tact_device_input *in)
 {
     for (size_t i = 0; i < sizeof script / sizeof *script; i++) {
         if (script[i].tick == tick) {
@@ -58,7 +59,7 @@ static void act_and_read(void *self, uint64_t tick, double t, int64_t now,
     }
     inner.ops->read(self, tick, t, now, in);
     if (tick >= PLUGGED && tick < WAITED && in->state == TACT_DEVICE_LOST) {
-        usleep(2000); /* it is looked for by the clock, not by the tick */
+        usleep(2000); /* the search for the device depends on real time, not on ticks */
     }
 }
 
@@ -70,15 +71,15 @@ static int open_wrapped(const struct tact_device_config *config, struct tact_dev
     int rc = tact_device_type_find(types, count, "evdev")->open(config, &inner, err);
     if (!rc) {
         wrapped = *inner.ops;
-        wrapped.read = act_and_read;
+        wrapped.read = move_pad_and_read;
         *out = inner;
         out->ops = &wrapped;
     }
     return rc;
 }
 
-/* Runs pad.yaml; keeps the events, or plays them where `settings` says so. */
-static void run_pad(const char *settings, int live, const char *log)
+/* Runs pad.yaml; records the events, or plays them where `settings` names a recording. */
+static void run_pad(const char *settings, int is_live, const char *log)
 {
     static const struct tact_device_type type = {TACT_ABI(struct tact_device_type), "evdev",
                                                  "wrapped", open_wrapped, NULL};
@@ -87,13 +88,13 @@ static void run_pad(const char *settings, int live, const char *log)
     char *text = edited_scene("pad.yaml", edits);
     struct tact_session_report report;
     struct tact_session_options options = tact_session_options_default();
-    options.types = live ? types : tact_devices_builtin(&options.type_count);
-    options.type_count = live ? 1 : options.type_count;
+    options.types = is_live ? types : tact_devices_builtin(&options.type_count);
+    options.type_count = is_live ? 1 : options.type_count;
     options.clock = TACT_LOOP_FREE;
     options.ticks = TICKS;
     options.record = log;
     options.replace = 1;
-    options.record_devices = live ? folder : NULL;
+    options.record_devices = is_live ? folder : NULL;
     run_text(text, &options, &report);
     free(text);
 }
@@ -125,19 +126,19 @@ static size_t channel(const struct tact_device *device, const char *name)
     return 0;
 }
 
-static void plays_every_bit(void **state)
+static void a_played_recording_has_the_same_bits(void **state)
 {
     (void)state;
-    char live[64], again[64], other[64], match[128], play[128];
+    char is_live[64], again[64], other[64], match[128], play[128];
     struct tact_log *logs[3];
     double *values[3];
     size_t size[3];
-    snprintf(live, sizeof live, "%s/live.mcap", folder);
+    snprintf(is_live, sizeof is_live, "%s/live.mcap", folder);
     snprintf(again, sizeof again, "%s/again.mcap", folder);
     snprintf(other, sizeof other, "%s/other.mcap", folder);
     snprintf(match, sizeof match, "match: X-Box #");
-    for (int i = 0; i < 2; i++) { /* the second one replaces what the first has kept */
-        run_pad(match, 1, live);
+    for (int i = 0; i < 2; i++) { /* the second run replaces the recording of the first */
+        run_pad(match, 1, is_live);
     }
     const size_t rz = channel(&inner, "abs_rz"), x = channel(&inner, "abs_x");
     const size_t y = channel(&inner, "abs_y"), south = channel(&inner, "btn_south");
@@ -146,7 +147,7 @@ static void plays_every_bit(void **state)
     snprintf(play, sizeof play,
              "recording: %s/pad.evemu\n      deadzone: 0.3\n      inverted: abs_x #", folder);
     run_pad(play, 0, other);
-    const char *paths[] = {live, again, other};
+    const char *paths[] = {is_live, again, other};
     for (int i = 0; i < 3; i++) {
         values[i] = read_log(paths[i], &logs[i], &size[i]);
         assert_int_equal(size[i], size[0]);
@@ -157,11 +158,12 @@ static void plays_every_bit(void **state)
         double *a = values[0] + tick * size[0], *b = values[1] + tick * size[0];
         const double *c = values[2] + tick * size[0];
         if (tick < 100) {
-            a[1] = b[1] = 0.0; /* the time at which each was opened */
+            a[1] = b[1] =
+                0.0; /* stamps of the first events, which differ with the time of opening */
         }
         assert_memory_equal(a, b, timing * sizeof *a);
         assert_true(c[0] == a[0] && c[south] == a[south]);
-        /* dead within 0.3 of the way, from there to the end again 0 to 1; x turned round */
+        /* a dead zone of 0.3, then 0 to 1 over the rest; x inverted */
         const double raw_y = a[0] != TACT_DEVICE_OK || a[y] == 0.0 ? NAN
                              : tick < 700                          ? 9000
                                                                    : 12000;
@@ -200,7 +202,7 @@ static int remove_folder(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(plays_every_bit)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_played_recording_has_the_same_bits)};
     const char *why;
     pad = mock_pad_new("Xbox 360 wired USB controller", &why);
     if (!pad) {

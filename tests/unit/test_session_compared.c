@@ -1,5 +1,5 @@
-/* A replay compares every value of every tick: one bit of a log that is changed, anywhere, is found
- * and named. */
+/* A replay compares every value of every tick: a changed bit anywhere in a log is found, and its
+ * field is reported. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,19 +19,20 @@
 enum { TICKS = 6, CHANGED = 3 };
 
 static const struct tact_messages silent = {NULL, NULL};
-static char original[512], changed[528];
+static char original_log[512], changed_log[528];
 
 static int record(void **state)
 {
     (void)state;
     struct run_result r;
-    snprintf(original, sizeof original, "%s/compared_%d.mcap", TACT_BINARY_DIR, (int)getpid());
-    snprintf(changed, sizeof changed, "%s.changed", original);
+    snprintf(original_log, sizeof original_log, "%s/compared_%d.mcap", TACT_BINARY_DIR,
+             (int)getpid());
+    snprintf(changed_log, sizeof changed_log, "%s.changed", original_log);
     const struct run_options o = {.scene = "wheel_twin.yaml",
                                   .seconds = TICKS * 1e-3,
                                   .clock = TACT_LOOP_FREE,
                                   .source = "host",
-                                  .record = original};
+                                  .record = original_log};
     run_scene(&o, &r);
     return 0;
 }
@@ -39,16 +40,16 @@ static int record(void **state)
 static int remove_logs(void **state)
 {
     (void)state;
-    unlink(changed);
-    return unlink(original);
+    unlink(changed_log);
+    return unlink(original_log);
 }
 
-/* Copies the log; `change` is called with the value at `offset` of tick CHANGED. */
-static void copy_with(uint32_t offset, void (*change)(double *value))
+/* Copies the log and applies `change` to the value at `offset` in tick CHANGED. */
+static void copy_with_change(uint32_t offset, void (*change)(double *value))
 {
     struct tact_log *log;
     struct tact_recorder *out = NULL;
-    assert_int_equal(tact_log_open(original, &log, NULL), 0);
+    assert_int_equal(tact_log_open(original_log, &log, NULL), 0);
     struct tact_record *r = malloc(tact_layout_bytes(tact_log_layout(log)));
     struct tact_recorder_options options = tact_recorder_options_default();
     options.replace = 1;
@@ -57,8 +58,8 @@ static void copy_with(uint32_t offset, void (*change)(double *value))
     struct tact_recorder_content content = rewrite_content(&rewrite);
     content.attachments = tact_log_attachment_at(log, 0);
     content.attachment_count = tact_log_attachment_count(log);
-    unlink(changed);
-    assert_int_equal(tact_recorder_open(changed, &options, &content, silent, &out, NULL), 0);
+    unlink(changed_log);
+    assert_int_equal(tact_recorder_open(changed_log, &options, &content, silent, &out, NULL), 0);
     while (tact_log_next(log, r) > 0) {
         if (r->tick == CHANGED) {
             change(&r->values[offset]);
@@ -71,7 +72,7 @@ static void copy_with(uint32_t offset, void (*change)(double *value))
     free(r);
 }
 
-static void last_bit(double *value)
+static void flip_last_bit(double *value)
 {
     uint64_t bits;
     memcpy(&bits, value, sizeof bits);
@@ -79,17 +80,17 @@ static void last_bit(double *value)
     memcpy(value, &bits, sizeof bits);
 }
 
-/* A state or a stamp that no device gives. */
-static void between(double *value)
+/* Makes a device's state or stamp a value that no device reports. */
+static void not_an_integer(double *value)
 {
     *value += 0.5;
 }
 
-static void expect_found(const struct tact_field *field, uint32_t element)
+static void expect_difference(const struct tact_field *field, uint32_t element)
 {
     struct tact_replay_report report;
     struct tact_error err = {0};
-    if (tact_replay_run(changed, silent, &report, &err)) {
+    if (tact_replay_run(changed_log, silent, &report, &err)) {
         fail_msg("%s", err.text);
     }
     if (!report.differing || report.first_tick != CHANGED ||
@@ -100,9 +101,9 @@ static void expect_found(const struct tact_field *field, uint32_t element)
     }
 }
 
-/* What comes from a device is taken from the log, so that its channels come out as they are; the
- * state and the stamp before them are read as whole numbers. */
-static int is_of_a_device(const struct tact_field *field)
+/* A replay reads a device's values from the log, so that a change of its channels is not a
+ * difference; its state and stamp are read as whole numbers. */
+static int is_from_a_device(const struct tact_field *field)
 {
     size_t length = strlen(field->name);
     return length > 6 && !strcmp(field->name + length - 6, "_input");
@@ -113,19 +114,19 @@ static void a_changed_bit_is_found_anywhere(void **state)
     (void)state;
     struct tact_log *log;
     uint64_t fields = 0, inputs = 0;
-    assert_int_equal(tact_log_open(original, &log, NULL), 0);
+    assert_int_equal(tact_log_open(original_log, &log, NULL), 0);
     const struct tact_layout *layout = tact_log_layout(log);
     for (uint32_t i = 0; i < layout->field_count; i++) {
         const struct tact_field *field = &layout->fields[i];
-        int device = is_of_a_device(field);
+        int device = is_from_a_device(field);
         uint32_t last = device ? 1 : field->count - 1;
         if (field->kind == TACT_FIELD_TIMING) {
             continue;
         }
-        copy_with(field->offset, device ? between : last_bit);
-        expect_found(field, 0);
-        copy_with(field->offset + last, device ? between : last_bit);
-        expect_found(field, last);
+        copy_with_change(field->offset, device ? not_an_integer : flip_last_bit);
+        expect_difference(field, 0);
+        copy_with_change(field->offset + last, device ? not_an_integer : flip_last_bit);
+        expect_difference(field, last);
         fields++;
         inputs += field->kind == TACT_FIELD_INPUT;
     }
@@ -140,12 +141,12 @@ static void every_value_is_counted(void **state)
     struct tact_log *log;
     struct tact_replay_report report;
     uint64_t values = 0;
-    assert_int_equal(tact_log_open(original, &log, NULL), 0);
+    assert_int_equal(tact_log_open(original_log, &log, NULL), 0);
     const struct tact_layout *layout = tact_log_layout(log);
     for (uint32_t i = 0; i < layout->field_count; i++) {
         values += layout->fields[i].kind == TACT_FIELD_TIMING ? 0 : layout->fields[i].count;
     }
-    assert_int_equal(tact_replay_run(original, silent, &report, NULL), 0);
+    assert_int_equal(tact_replay_run(original_log, silent, &report, NULL), 0);
     assert_int_equal(report.ticks, TICKS);
     assert_int_equal(report.differing, 0);
     assert_int_equal(report.values, TICKS * values);

@@ -1,5 +1,5 @@
-/* The log of a session, cut at 1,000 bytes, with 1,000 flipped bits and with every bit flipped of
- * the head of a record of each kind: the loss is always stated, and everything up to and including
+/* The log of a session, truncated at 1,000 places, with 1,000 flipped bits, and with each bit of
+ * the head of one record of each kind flipped: the loss is always reported, and everything up to
  * the last whole chunk is read. */
 #include <errno.h>
 #include <fcntl.h>
@@ -27,12 +27,13 @@ static char whole[512], copy[512];
 static uint8_t *bytes;
 static size_t size;
 static struct {
-    uint64_t end, ticks; /* of the file where it ends, and of the log up to there */
+    uint64_t end, ticks; /* offset at which it ends, and ticks in the log up to there */
 } chunks[MOST_CHUNKS];
 static size_t chunk_count;
-static uint64_t first_of[TACT_MCAP_DATA_END + 1]; /* by opcode, where it starts; 0: there is none */
+static uint64_t first_record[TACT_MCAP_DATA_END +
+                             1]; /* offset of the first record of each opcode; 0: there is none */
 
-/* Where each chunk ends, by the framing alone, and how many ticks there are up to it. */
+/* Lists the end of each chunk, by the record framing, and the number of ticks up to it. */
 static void list_records(void)
 {
     struct tact_mcap_reader file;
@@ -41,10 +42,10 @@ static void list_records(void)
     uint64_t ticks = 0;
 
     assert_int_equal(tact_mcap_reader_open(&file, whole), 0);
-    while (first_of[TACT_MCAP_DATA_END] == 0 && tact_mcap_reader_next(&file, &record) == 0) {
+    while (first_record[TACT_MCAP_DATA_END] == 0 && tact_mcap_reader_next(&file, &record) == 0) {
         assert_in_range(record.opcode, TACT_MCAP_HEADER, TACT_MCAP_DATA_END);
-        if (first_of[record.opcode] == 0)
-            first_of[record.opcode] = record.at;
+        if (first_record[record.opcode] == 0)
+            first_record[record.opcode] = record.at;
         if (record.opcode != TACT_MCAP_CHUNK)
             continue;
         assert_int_equal(tact_mcap_parse_chunk(record.content, &unpacked), 0);
@@ -84,7 +85,7 @@ static int record(void **state)
     return size > 100000 && chunk_count > 2 && chunks[chunk_count - 1].ticks == 1500 ? 0 : -1;
 }
 
-static int clean(void **state)
+static int remove_copies(void **state)
 {
     (void)state;
     free(bytes);
@@ -99,8 +100,8 @@ static void write_copy(size_t length)
     close(fd);
 }
 
-/* Ticks of the chunks that lie before that byte. */
-static uint64_t ticks_before(size_t at)
+/* Number of ticks in the chunks before that byte. */
+static uint64_t ticks_before_byte(size_t at)
 {
     uint64_t ticks = 0;
     for (size_t i = 0; i < chunk_count && chunks[i].end <= at; i++)
@@ -108,9 +109,9 @@ static uint64_t ticks_before(size_t at)
     return ticks;
 }
 
-/* Opens the damaged copy; gives the ticks that can be read, 0 where it is refused. Each is one of
- * the session, once and in its order; of those that are not there the log says so. */
-static uint64_t look(size_t length, struct tact_log_state *found)
+/* Reads the damaged copy and returns the number of its ticks, 0 where it is refused. Checks that
+ * each equals a tick of the session, once and in order, and that the missing ones are reported. */
+static uint64_t read_damaged(size_t length, struct tact_log_state *found)
 {
     struct tact_log *log;
     struct tact_error err = {0};
@@ -138,7 +139,7 @@ static uint64_t look(size_t length, struct tact_log_state *found)
     return ticks;
 }
 
-static void cut_anywhere(void **state)
+static void a_truncated_log_reports_its_loss(void **state)
 {
     (void)state;
     uint64_t seed = 11 ^ campaign_seed(), lost = 0;
@@ -146,17 +147,17 @@ static void cut_anywhere(void **state)
         size_t at = session_random(&seed) % size;
         write_copy(at);
         struct tact_log_state found;
-        uint64_t ticks = look(at, &found);
+        uint64_t ticks = read_damaged(at, &found);
         assert_int_equal(found.lost, 0);
-        assert_int_equal(ticks, ticks_before(at));
+        assert_int_equal(ticks, ticks_before_byte(at));
         lost += 1500 - ticks;
     }
     print_message("%d cuts: every whole chunk read, %lu ticks stated as lost on average\n", TIMES,
                   (unsigned long)(lost / (uint64_t)TIMES));
 }
 
-/* Ticks of the chunk whose record, or index, a byte lies in; 0 outside of all. */
-static uint64_t ticks_around(size_t at)
+/* Ticks of the chunk whose record or index contains a byte; 0 for a byte outside of all. */
+static uint64_t ticks_of_chunk_at(size_t at)
 {
     size_t i = 0;
     while (i < chunk_count && chunks[i].end <= at)
@@ -164,9 +165,9 @@ static uint64_t ticks_around(size_t at)
     return i == chunk_count ? 0 : chunks[i].ticks - (i > 0 ? chunks[i - 1].ticks : 0);
 }
 
-/* One flipped bit anywhere costs the chunk that it hits and nothing else: of a log that is
- * finished, and of one whose recorder was killed behind its last chunk. What is lost is named. */
-static void flipped_anywhere(void **state)
+/* One flipped bit anywhere loses the chunk that contains it and nothing else, in a finished log
+ * and in one whose recorder was killed after its last chunk. The loss is reported. */
+static void a_flipped_bit_loses_its_chunk_only(void **state)
 {
     (void)state;
     uint64_t seed = 12 ^ campaign_seed(), most = 0;
@@ -179,12 +180,12 @@ static void flipped_anywhere(void **state)
         bytes[at] ^= bit;
         write_copy(length);
         bytes[at] ^= bit;
-        uint64_t ticks = look(length, &found), lost = 1500 - ticks;
+        uint64_t ticks = read_damaged(length, &found), lost = 1500 - ticks;
         assert_false(found.complete);
-        if (lost > ticks_around(at))
+        if (lost > ticks_of_chunk_at(at))
             fail_msg("byte %zu of %zu: %lu ticks lost, its chunk has %lu: %s", at, length,
-                     (unsigned long)lost, (unsigned long)ticks_around(at), found.why);
-        /* Ticks at the end have none behind them that would tell their number. */
+                     (unsigned long)lost, (unsigned long)ticks_of_chunk_at(at), found.why);
+        /* The number of ticks lost at the end is unknown, as no tick follows them. */
         assert_true(found.lost == lost || (found.last_tick + 1 + lost == 1500 && found.lost == 0));
         assert_true(lost == 0 || strstr(found.why, "lost") || strstr(found.why, "not known") ||
                     length < size);
@@ -195,27 +196,27 @@ static void flipped_anywhere(void **state)
                   (unsigned long)most);
 }
 
-/* Damage to the head of a record is noticed where the record starts, not where its length leads to:
- * so no record behind it is passed over. */
-static void flipped_in_heads(void **state)
+/* Damage to the head of a record is detected where the record starts, not where its wrong length
+ * leads to, so that no following record is skipped. */
+static void flipped_bits_in_record_heads(void **state)
 {
     (void)state;
     int flips = 0;
     for (int opcode = 0; opcode <= TACT_MCAP_DATA_END; opcode++) {
-        for (size_t i = 0; first_of[opcode] > 0 && i < 2 * 8 * TACT_MCAP_RECORD_HEAD; i++) {
+        for (size_t i = 0; first_record[opcode] > 0 && i < 2 * 8 * TACT_MCAP_RECORD_HEAD; i++) {
             struct tact_log_state found;
             size_t length = i % 2 ? size : chunks[chunk_count - 1].end;
-            size_t at = first_of[opcode] + i / 16;
+            size_t at = first_record[opcode] + i / 16;
             if (at >= length)
                 continue;
             bytes[at] ^= (uint8_t)(1U << i / 2 % 8);
             write_copy(length);
             bytes[at] ^= (uint8_t)(1U << i / 2 % 8);
-            uint64_t lost = 1500 - look(length, &found);
-            if (found.damage_at != first_of[opcode] || lost > ticks_around(at))
+            uint64_t lost = 1500 - read_damaged(length, &found);
+            if (found.damage_at != first_record[opcode] || lost > ticks_of_chunk_at(at))
                 fail_msg("bit %zu of the head of a record of kind %d at byte %lu: %lu ticks lost, "
                          "damaged at byte %lu: %s",
-                         i / 2, opcode, (unsigned long)first_of[opcode], (unsigned long)lost,
+                         i / 2, opcode, (unsigned long)first_record[opcode], (unsigned long)lost,
                          (unsigned long)found.damage_at, found.why);
             flips++;
         }
@@ -224,8 +225,8 @@ static void flipped_in_heads(void **state)
     print_message("%d flipped bits in the heads of records, each noticed there\n", flips);
 }
 
-/* What is left of a cut log is replayed, and is the same. */
-static void what_is_left_replays(void **state)
+/* The remaining ticks of a truncated log replay bit for bit. */
+static void the_rest_of_a_truncated_log_replays(void **state)
 {
     (void)state;
     uint64_t seed = 13 ^ campaign_seed();
@@ -235,7 +236,7 @@ static void what_is_left_replays(void **state)
         write_copy(at);
         assert_int_equal(tact_replay_run(copy, silent, &report, NULL), 0);
         assert_int_equal(report.differing, 0);
-        assert_int_equal(report.ticks, ticks_before(at));
+        assert_int_equal(report.ticks, ticks_before_byte(at));
         assert_false(report.complete);
         assert_true(report.damage[0] != '\0');
     }
@@ -244,10 +245,10 @@ static void what_is_left_replays(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cut_anywhere),
-        cmocka_unit_test(flipped_anywhere),
-        cmocka_unit_test(flipped_in_heads),
-        cmocka_unit_test(what_is_left_replays),
+        cmocka_unit_test(a_truncated_log_reports_its_loss),
+        cmocka_unit_test(a_flipped_bit_loses_its_chunk_only),
+        cmocka_unit_test(flipped_bits_in_record_heads),
+        cmocka_unit_test(the_rest_of_a_truncated_log_replays),
     };
-    return cmocka_run_group_tests(tests, record, clean);
+    return cmocka_run_group_tests(tests, record, remove_copies);
 }

@@ -1,7 +1,5 @@
-/*
- * A state that is not finite or too fast is a fault: outputs zero in that very tick, a message and
- * an event that name what it is, and a report that says so.
- */
+/* A state that is not finite or too fast is a fault: outputs are zero in the same tick, and a
+ * message, an event and the report name the body or joint. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,10 +14,10 @@
 #include "support/run_scene.h"
 
 #define TICKS 100
-#define SPOILT 50
+#define FAULT_TICK 50
 #define LOG TACT_BINARY_DIR "/fault.mcap"
 
-/* A finger whose drive is always off its target: what goes out is never zero while armed. */
+/* A finger whose drive is always off its target, so that its output is not zero while armed. */
 static const char text[] =
     "name: fault\n"
     "materials: [{name: m}]\n"
@@ -47,36 +45,36 @@ static double sent[TICKS + 1];
 static int writes;
 static char said[512];
 
-static void glove_read(void *self, uint64_t tick, double t, int64_t now,
-                       struct tact_device_input *in)
+static void device_read(void *self, uint64_t tick, double t, int64_t now,
+                        struct tact_device_input *in)
 {
     (void)self;
     (void)t;
     in->state = TACT_DEVICE_OK;
     in->stamp_ns = now;
     in->channel[0] = 1.0;
-    if (tick == SPOILT) {
+    if (tick == FAULT_TICK) {
         spoil(tact_session_world(running));
     }
 }
 
-static void glove_write(void *self, const double *out, int64_t now)
+static void device_write(void *self, const double *out, int64_t now)
 {
     (void)self;
     (void)now;
     sent[writes++] = out[0];
 }
 
-static void glove_close(void *self)
+static void device_close(void *self)
 {
     (void)self;
 }
 
-static int glove_open(const struct tact_device_config *config, struct tact_device *out,
-                      struct tact_error *err)
+static int device_open(const struct tact_device_config *config, struct tact_device *out,
+                       struct tact_error *err)
 {
-    static const struct tact_device_ops ops = {TACT_ABI(struct tact_device_ops), glove_read,
-                                               glove_write, glove_close};
+    static const struct tact_device_ops ops = {TACT_ABI(struct tact_device_ops), device_read,
+                                               device_write, device_close};
     (void)config;
     (void)err;
     out->ops = &ops;
@@ -86,7 +84,7 @@ static int glove_open(const struct tact_device_config *config, struct tact_devic
     return 0;
 }
 
-static void hear(void *user, enum tact_message_level level, const char *words)
+static void store_message(void *user, enum tact_message_level level, const char *words)
 {
     (void)user;
     if (level == TACT_MESSAGE_ERROR) {
@@ -94,39 +92,40 @@ static void hear(void *user, enum tact_message_level level, const char *words)
     }
 }
 
-static void far_is_no_number(struct tact_world *world)
+static void make_far_body_nan(struct tact_world *world)
 {
     tact_world_body(world, 1)->twist[1] = NAN;
 }
 
-static void far_is_fast(struct tact_world *world)
+static void make_far_body_fast(struct tact_world *world)
 {
     tact_world_body(world, 1)->twist[0] = 1001.0;
 }
 
-static void ball_is_no_number(struct tact_world *world)
+static void make_ball_nan(struct tact_world *world)
 {
     tact_world_body(world, 0)->twist[4] = NAN;
 }
 
-static void joint_is_fast(struct tact_world *world)
+static void make_joint_fast(struct tact_world *world)
 {
     tact_hand_state(tact_world_hand(world, 0)).v[0] = 1e9;
 }
 
-static void nothing(struct tact_world *world)
+static void change_nothing(struct tact_world *world)
 {
     (void)world;
 }
 
-static void run(void (*how)(struct tact_world *), struct tact_session_report *report, char **json)
+static void run(void (*spoil_world)(struct tact_world *), struct tact_session_report *report,
+                char **json)
 {
     static const struct tact_device_type type = {TACT_ABI(struct tact_device_type), "glove",
-                                                 "a glove", glove_open, NULL};
+                                                 "a glove", device_open, NULL};
     static const struct tact_device_type *const types[] = {&type};
     struct tact_session_options options = tact_session_options_default();
     struct tact_scene *scene = NULL;
-    spoil = how;
+    spoil = spoil_world;
     writes = 0;
     said[0] = '\0';
     options.types = types;
@@ -134,7 +133,7 @@ static void run(void (*how)(struct tact_world *), struct tact_session_report *re
     options.clock = TACT_LOOP_FREE;
     options.ticks = TICKS;
     options.record = LOG;
-    options.messages.fn = hear;
+    options.messages.fn = store_message;
     remove(LOG);
     open_text(text, &options, &scene, &running);
     assert_int_equal(tact_session_run(running, report), 0);
@@ -144,27 +143,27 @@ static void run(void (*how)(struct tact_world *), struct tact_session_report *re
     assert_int_equal(writes, TICKS + 1);
 }
 
-static void a_fault_is_reported_by_name(void **state)
+static void a_fault_names_its_cause(void **state)
 {
     (void)state;
     static const struct {
-        void (*how)(struct tact_world *);
+        void (*spoil_world)(struct tact_world *);
         const char *what;
-    } cases[] = {{far_is_no_number, "body far: its pose is not finite"},
-                 {far_is_fast, "body far: it is faster than max_speed"},
-                 {ball_is_no_number, "body ball: its velocity is not finite"},
-                 {joint_is_fast, "joint h.a: it turns faster than 1e5 rad/s"}};
+    } cases[] = {{make_far_body_nan, "body far: its pose is not finite"},
+                 {make_far_body_fast, "body far: it is faster than max_speed"},
+                 {make_ball_nan, "body ball: its velocity is not finite"},
+                 {make_joint_fast, "joint h.a: it turns faster than 1e5 rad/s"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct tact_session_report report;
         struct tact_error err = {0};
         struct tact_log *log;
         char *json, quoted[256];
-        run(cases[i].how, &report, &json);
+        run(cases[i].spoil_world, &report, &json);
         assert_string_equal(report.fault.text, cases[i].what);
-        assert_int_equal(report.fault.tick, SPOILT);
+        assert_int_equal(report.fault.tick, FAULT_TICK);
         assert_int_equal(report.safety, TACT_SAFETY_FAULT);
-        assert_true(fabs(sent[SPOILT - 1]) > 0.01);
-        for (int k = SPOILT; k <= TICKS; k++) {
+        assert_true(fabs(sent[FAULT_TICK - 1]) > 0.01);
+        for (int k = FAULT_TICK; k <= TICKS; k++) {
             assert_true(sent[k] == 0.0);
         }
         snprintf(quoted, sizeof quoted, "\"fault\": \"%s\"", cases[i].what);
@@ -178,7 +177,7 @@ static void a_fault_is_reported_by_name(void **state)
             const struct tact_log_event *e = tact_log_event(log, k);
             if (!strcmp(e->name, "fault")) {
                 events++;
-                assert_int_equal(e->tick, SPOILT);
+                assert_int_equal(e->tick, FAULT_TICK);
                 assert_string_equal(e->text, cases[i].what);
             }
         }
@@ -187,12 +186,12 @@ static void a_fault_is_reported_by_name(void **state)
     }
 }
 
-static void what_is_well_is_no_fault(void **state)
+static void no_fault_without_a_cause(void **state)
 {
     (void)state;
     struct tact_session_report report;
     char *json;
-    run(nothing, &report, &json);
+    run(change_nothing, &report, &json);
     assert_int_equal(report.safety, TACT_SAFETY_ARMED);
     assert_string_equal(report.fault.text, "");
     assert_non_null(strstr(json, "\"fault\": null"));
@@ -204,8 +203,8 @@ static void what_is_well_is_no_fault(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_fault_is_reported_by_name),
-        cmocka_unit_test(what_is_well_is_no_fault),
+        cmocka_unit_test(a_fault_names_its_cause),
+        cmocka_unit_test(no_fault_without_a_cause),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,5 @@
-/*
- * A session as a guest of another program: beside another one in real time, with the program's
- * signals and priorities left to the program, stopped while it is made, and refused in words where
- * it is too large.
- */
+/* Sessions within a host program: two in real time at once, without taking the program's signals
+ * or priorities, stopped during creation, and refused with a message where too large. */
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
@@ -51,7 +48,7 @@ static void *run_one(void *arg)
     return NULL;
 }
 
-static void two_sessions_run_in_real_time(void **state)
+static void two_sessions_in_real_time_do_not_disturb_each_other(void **state)
 {
     (void)state;
     static struct run run[2];
@@ -67,22 +64,22 @@ static void two_sessions_run_in_real_time(void **state)
     }
 }
 
-/* What a watch finds on the session's thread. */
+/* What the status callback finds about its thread. */
 struct watched {
     pthread_t host;
-    int calls, unblocked, policy;
+    int status_calls, unblocked, policy;
 };
 
-static void look(void *user, const struct tact_session_status *status)
+static void check_thread(void *user, const struct tact_session_status *status)
 {
     static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGALRM, SIGCHLD, SIGPROF};
     struct watched *w = user;
     sigset_t mask;
     (void)status;
     if (pthread_equal(pthread_self(), w->host)) {
-        return; /* the last one */
+        return; /* the last call */
     }
-    w->calls++;
+    w->status_calls++;
     w->policy = sched_getscheduler(0);
     pthread_sigmask(SIG_SETMASK, NULL, &mask);
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
@@ -90,8 +87,8 @@ static void look(void *user, const struct tact_session_status *status)
     }
 }
 
-/* The host has real-time priority itself, where it may. */
-static void *run_as_host(void *arg)
+/* The host's thread has real-time priority, where that is permitted. */
+static void *run_in_host_thread(void *arg)
 {
     struct watched *w = arg;
     const struct sched_param high = {.sched_priority = 10};
@@ -107,7 +104,7 @@ static void *run_as_host(void *arg)
     w->policy = -1;
     options.ticks = TICKS;
     options.record = TACT_BINARY_DIR "/host.mcap";
-    options.watch = look;
+    options.watch = check_thread;
     options.watch_user = w;
     remove(options.record);
     open_text(ball, &options, &scene, &session);
@@ -119,14 +116,14 @@ static void *run_as_host(void *arg)
     return NULL;
 }
 
-static void the_watcher_leaves_signals_and_priority(void **state)
+static void the_status_thread_inherits_no_signals_or_priority(void **state)
 {
     (void)state;
     pthread_t thread;
-    struct watched w = {.calls = 0};
-    assert_int_equal(pthread_create(&thread, NULL, run_as_host, &w), 0);
+    struct watched w = {.status_calls = 0};
+    assert_int_equal(pthread_create(&thread, NULL, run_in_host_thread, &w), 0);
     pthread_join(thread, NULL);
-    assert_true(w.calls > 0);
+    assert_true(w.status_calls > 0);
     assert_int_equal(w.unblocked, 0);
     assert_int_equal(w.policy, SCHED_OTHER);
 }
@@ -146,7 +143,7 @@ static void nothing_close(void *self)
     (void)self;
 }
 
-static int stopping_open(const struct tact_device_config *config, struct tact_device *out,
+static int open_and_stop(const struct tact_device_config *config, struct tact_device *out,
                          struct tact_error *err)
 {
     static const struct tact_device_ops ops = {TACT_ABI(struct tact_device_ops), nothing_read, NULL,
@@ -159,12 +156,13 @@ static int stopping_open(const struct tact_device_config *config, struct tact_de
     return 0;
 }
 
-/* SIGTERM while the first of two devices is opened: the second is not, and no log is begun. */
-static void a_stop_ends_the_set_up(void **state)
+/* SIGTERM while the first of two devices is opened: the second is not opened, and no log is
+ * created. */
+static void a_stop_ends_the_creation_of_a_session(void **state)
 {
     (void)state;
     static const struct tact_device_type type = {TACT_ABI(struct tact_device_type), "slow", "stops",
-                                                 stopping_open, NULL};
+                                                 open_and_stop, NULL};
     static const struct tact_device_type *const types[] = {&type};
     struct tact_session_options options = tact_session_options_default();
     struct tact_scene *scene = NULL;
@@ -187,10 +185,10 @@ static void a_stop_ends_the_set_up(void **state)
     tact_scene_free(scene);
 }
 
-/* Balls on a floor, of so many spheres each, freed by the caller. */
-static char *balls(int count, int spheres)
+/* A scene of balls on a floor, each of `spheres_each` spheres; freed by the caller. */
+static char *balls(int count, int spheres_each)
 {
-    size_t room = 400 + (100 + 60 * (size_t)spheres) * (size_t)count;
+    size_t room = 400 + (100 + 60 * (size_t)spheres_each) * (size_t)count;
     char *text = malloc(room);
     int used =
         snprintf(text, room,
@@ -201,7 +199,7 @@ static char *balls(int count, int spheres)
     for (int i = 0; i < count; i++) {
         used += snprintf(text + used, room - (size_t)used,
                          "  - {name: b%d, mass: 0.1, position: [%d, 0, 1], shapes: [", i, i);
-        for (int k = 0; k < spheres; k++) {
+        for (int k = 0; k < spheres_each; k++) {
             used += snprintf(text + used, room - (size_t)used,
                              "%s{type: sphere, radius: 0.01, material: m}", k ? ", " : "");
         }
@@ -210,8 +208,8 @@ static char *balls(int count, int spheres)
     return text;
 }
 
-/* 3,000 balls, of which 4.5 million pairs may touch: memory is that of what is near. */
-static void memory_follows_what_is_near(void **state)
+/* 3,000 balls, 4.5 million pairs of which may touch: memory grows only with the near ones. */
+static void memory_depends_on_near_pairs_only(void **state)
 {
     (void)state;
     char *text = balls(1000, 3);
@@ -231,14 +229,14 @@ static void memory_follows_what_is_near(void **state)
     getrusage(RUSAGE_SELF, &after);
     double used = (double)(after.ru_maxrss - before.ru_maxrss) / 1024;
     print_message("%.2f s, %.0f MB more\n", cpu_seconds() - began, used);
-    assert_true(used < 200 || SANITIZED); /* which keeps what was freed */
+    assert_true(used < 200 || SANITIZED); /* a sanitizer keeps freed memory */
     tact_session_destroy(session);
     tact_scene_free(scene);
     free(text);
 }
 
-/* As many as fit have names of their own. */
-static void pairs_have_names_of_their_own(void **state)
+/* As many pairs as a record has room for have unique names. */
+static void pair_names_are_unique(void **state)
 {
     (void)state;
     char *text = balls(60, 1);
@@ -266,11 +264,11 @@ static void pairs_have_names_of_their_own(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(two_sessions_run_in_real_time),
-        cmocka_unit_test(the_watcher_leaves_signals_and_priority),
-        cmocka_unit_test(a_stop_ends_the_set_up),
-        cmocka_unit_test(memory_follows_what_is_near),
-        cmocka_unit_test(pairs_have_names_of_their_own),
+        cmocka_unit_test(two_sessions_in_real_time_do_not_disturb_each_other),
+        cmocka_unit_test(the_status_thread_inherits_no_signals_or_priority),
+        cmocka_unit_test(a_stop_ends_the_creation_of_a_session),
+        cmocka_unit_test(memory_depends_on_near_pairs_only),
+        cmocka_unit_test(pair_names_are_unique),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,6 @@
-/*
- * Joints on hardware, in a session: a robot's joint that is measured and driven by current, and a
- * haptic one whose angle pulls at the simulated joint and which feels the reaction. The hardware is
- * a device of the test's own that is a motor, a link and an encoder.
- */
+/* Joints on hardware in a session: a robot's joint, measured and driven by current, and a haptic
+ * joint whose angle is the target of a simulated joint and whose motor exerts the reaction. The
+ * hardware is a simulated device of a motor, a link and an encoder. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -34,21 +32,21 @@ static struct rig {
     double q; /* [rad] */
     double v;
     int state;         /* as the device reports it */
-    int held;          /* another hand moves the link: the motor does not */
-    uint64_t lost[2];  /* ticks between which the encoder is lost */
-    uint64_t stale[2]; /* ... or old */
+    int is_blocked;    /* the motor does not move the link */
+    uint64_t lost[2];  /* interval of ticks in which the device is lost */
+    uint64_t stale[2]; /* interval of ticks in which its values are stale */
     uint64_t tick;
     int writes;
     double angle[TICKS]; /* as measured */
     double torque[TICKS];
 } rig;
 
-static double wish(double t)
+static double target_angle(double t)
 {
     return 0.5 * sin(pi * t) * (t < 1.0 ? t : 1.0);
 }
 
-static int within(const uint64_t *span, uint64_t tick)
+static int is_within(const uint64_t *span, uint64_t tick)
 {
     return tick >= span[0] && tick < span[1];
 }
@@ -57,13 +55,13 @@ static void rig_read(void *self, uint64_t tick, double t, int64_t now, struct ta
 {
     (void)self;
     rig.tick = tick;
-    rig.angle[tick] = count * nearbyint((rig.held ? wish(t) : rig.q) / count);
-    in->state = within(rig.lost, tick)    ? TACT_DEVICE_LOST
-                : within(rig.stale, tick) ? TACT_DEVICE_STALE
-                                          : TACT_DEVICE_OK;
+    rig.angle[tick] = count * nearbyint((rig.is_blocked ? target_angle(t) : rig.q) / count);
+    in->state = is_within(rig.lost, tick)    ? TACT_DEVICE_LOST
+                : is_within(rig.stale, tick) ? TACT_DEVICE_STALE
+                                             : TACT_DEVICE_OK;
     in->stamp_ns = now;
     in->channel[ANGLE] = rig.angle[tick];
-    in->channel[WISH] = wish(t);
+    in->channel[WISH] = target_angle(t);
     in->channel[HELD] = 1.0;
 }
 
@@ -102,15 +100,15 @@ static int rig_open(const struct tact_device_config *config, struct tact_device 
 }
 
 /* Torque of the implicit drive. */
-static double drive(double target, double q, double v)
+static double drive_torque(double target, double q, double v)
 {
     double next = (inertia * v + period * stiffness * (target - q)) /
                   (inertia + period * damping + period * period * stiffness);
     return stiffness * (target - q - period * next) - damping * next;
 }
 
-/* A finger that turns about z, and a wall to touch at about 0.37 rad. */
-#define WORLD                                                                                      \
+/* A finger that turns about z, and a wall that it touches at about 0.37 rad. */
+#define WORLD_YAML                                                                                 \
     "name: rig\n"                                                                                  \
     "materials: [{name: skin}]\n"                                                                  \
     "pairs: [{materials: [skin, skin], friction: 0.5, compliance: 1e-3}]\n"                        \
@@ -131,14 +129,14 @@ static double drive(double target, double q, double v)
     "devices: [{name: rig, type: rig}]\n"                                                          \
     "deadman: rig.held\n"
 
-static const char robot[] =
-    WORLD "inputs:\n"
-          "  - {from: rig.angle, to: hand.tip, what: state}\n"
-          "  - {from: rig.wish, to: hand.tip}\n"
-          "outputs: [{from: hand.tip, to: rig.torque, what: drive, limit: 50, rate: 1e6}]\n";
-static const char haptic[] =
-    WORLD "inputs: [{from: rig.angle, to: hand.tip}]\n"
-          "outputs: [{from: hand.tip, to: rig.torque, limit: 50, rate: 1e6}]\n";
+static const char robot_scene[] =
+    WORLD_YAML "inputs:\n"
+               "  - {from: rig.angle, to: hand.tip, what: state}\n"
+               "  - {from: rig.wish, to: hand.tip}\n"
+               "outputs: [{from: hand.tip, to: rig.torque, what: drive, limit: 50, rate: 1e6}]\n";
+static const char haptic_scene[] =
+    WORLD_YAML "inputs: [{from: rig.angle, to: hand.tip}]\n"
+               "outputs: [{from: hand.tip, to: rig.torque, limit: 50, rate: 1e6}]\n";
 
 /* Runs a scene with the wall at y = `wall`, free-wheeling, into a log. */
 static void run(const char *text, const char *wall, char *log)
@@ -163,8 +161,8 @@ static void run(const char *text, const char *wall, char *log)
     run_text(scene_text, &options, &report);
 }
 
-/* All but the ticks from `from` to before `to`. */
-static void cut(const char *path, uint64_t from, uint64_t to, const char *copy)
+/* Copies a log without the ticks from `from` to before `to`. */
+static void copy_without_ticks(const char *path, uint64_t from, uint64_t to, const char *copy)
 {
     const struct tact_messages silent = {NULL, NULL};
     struct tact_log *log;
@@ -190,7 +188,7 @@ static void cut(const char *path, uint64_t from, uint64_t to, const char *copy)
     free(record);
 }
 
-/* To the bit, and again where the log lacks 100 ticks in the middle of a motion. */
+/* Replays a log bit for bit, also where 100 ticks in the middle of a motion are missing. */
 static void expect_replay(const char *log)
 {
     const struct tact_messages silent = {NULL, NULL};
@@ -200,7 +198,7 @@ static void expect_replay(const char *log)
     assert_int_equal(report.ticks, TICKS);
     assert_int_equal(report.differing, 0);
     snprintf(copy, sizeof copy, "%s_cut", log);
-    cut(log, 1300, 1400, copy);
+    copy_without_ticks(log, 1300, 1400, copy);
     assert_int_equal(tact_replay_run(copy, silent, &report, NULL), 0);
     assert_int_equal(report.ticks, TICKS - 101);
     if (report.differing) {
@@ -211,25 +209,25 @@ static void expect_replay(const char *log)
     unlink(log);
 }
 
-/* The implicit drive on the measured angle and its difference; and the same joint without a session
- * and without an encoder. */
-static void robot_joint(void **unused)
+/* The implicit drive acts on the measured angle and its difference; compared with the same joint
+ * simulated without a session and an encoder. */
+static void a_robot_joint_follows_its_drive(void **unused)
 {
     char log[64];
     (void)unused;
     memset(&rig, 0, sizeof rig);
-    run(robot, "1", log);
+    run(robot_scene, "1", log);
     struct rig alone = {0};
     double ramp = 0.0, worst = 0.0, most = 0.0, apart = 0.0;
     for (int tick = 0; tick < TICKS; tick++) {
-        double target = wish(tick * period);
+        double target = target_angle(tick * period);
         ramp = fmin(1.0, ramp + period / 0.2);
         double rate = tick ? (rig.angle[tick] - rig.angle[tick - 1]) / period : 0.0;
-        double torque = ramp * drive(target, rig.angle[tick], rate);
+        double torque = ramp * drive_torque(target, rig.angle[tick], rate);
         worst = fmax(worst, fabs(rig.torque[tick] - torque));
         most = fmax(most, fabs(rig.torque[tick]));
         apart = fmax(apart, fabs(rig.angle[tick] - alone.q));
-        alone.v += period * ramp * drive(target, alone.q, alone.v) / inertia;
+        alone.v += period * ramp * drive_torque(target, alone.q, alone.v) / inertia;
         alone.q += period * alone.v;
     }
     print_message("robot joint: torque to %.3f N m, within %.1e of the drive's law; angle within "
@@ -241,15 +239,16 @@ static void robot_joint(void **unused)
     expect_replay(log);
 }
 
-/* The robot's finger is at the wall: what is measured presses, and stays where it is measured. */
-static void robot_joint_touches(void **unused)
+/* The robot's finger is at the wall: the contact force is that of the measured angle, and the
+ * simulated joint stays at it. */
+static void a_robot_joint_presses_by_its_measured_angle(void **unused)
 {
     char log[64];
     struct tact_log *reader;
     (void)unused;
     memset(&rig, 0, sizeof rig);
-    rig.held = 1;
-    run(robot, "0.1", log);
+    rig.is_blocked = 1;
+    run(robot_scene, "0.1", log);
     assert_int_equal(tact_log_open(log, &reader, NULL), 0);
     struct tact_record *record = malloc(tact_layout_bytes(tact_log_layout(reader)));
     long measured = tact_log_field(reader, "hand_tip_measured", NULL);
@@ -275,15 +274,16 @@ static void robot_joint_touches(void **unused)
     expect_replay(log);
 }
 
-/* A haptic joint feels minus the drive's torque, which ties the simulated joint to its angle. */
-static void haptic_joint(void **unused)
+/* The motor of a haptic joint exerts minus the torque of the drive that couples the simulated
+ * joint to its angle. */
+static void a_haptic_joint_feels_the_reaction(void **unused)
 {
     char log[64];
     struct tact_log *reader;
     (void)unused;
     memset(&rig, 0, sizeof rig);
-    rig.held = 1;
-    run(haptic, "0.1", log);
+    rig.is_blocked = 1;
+    run(haptic_scene, "0.1", log);
     assert_int_equal(tact_log_open(log, &reader, NULL), 0);
     struct tact_record *record = malloc(tact_layout_bytes(tact_log_layout(reader)));
     long q = tact_log_field(reader, "hand_position", NULL);
@@ -292,8 +292,9 @@ static void haptic_joint(void **unused)
     while (tact_log_next(reader, record) > 0) {
         uint64_t tick = record->tick;
         double ramp = fmin(1.0, (double)(tick + 1) * period / 0.2);
-        double coupling = stiffness * (rig.angle[tick] - record->values[q]) -
-                          damping * record->values[v]; /* implicit: at the end of the tick */
+        double coupling =
+            stiffness * (rig.angle[tick] - record->values[q]) -
+            damping * record->values[v]; /* implicit: with the velocity at the end of the tick */
         worst = fmax(worst, fabs(rig.torque[tick] + ramp * coupling));
         most = fmax(most, -rig.torque[tick]);
         deepest = fmax(deepest, record->values[q]);
@@ -301,25 +302,28 @@ static void haptic_joint(void **unused)
     print_message("haptic joint: reaction to %.2f N m at angle %.3f, within %.1e of the coupling\n",
                   -most, deepest, worst);
     assert_true(worst < 1e-9);
-    assert_true(most > 0.3);     /* pushed away from the wall */
-    assert_true(deepest < 0.48); /* which the finger does not enter as the hand does */
+    assert_true(most > 0.3); /* pushed away from the wall */
+    assert_true(deepest <
+                0.48); /* the finger does not penetrate the wall, although the hand's angle does */
     tact_log_close(reader);
     free(record);
     expect_replay(log);
 }
 
-/* Zero in the tick in which the encoder is lost or old, a ramp from there when it is back. */
-static void sensor_lost(void **unused)
+/* The torque is zero in the tick in which the encoder is lost or stale, and ramps up once it is
+ * back. */
+static void a_lost_encoder_releases_the_torque(void **unused)
 {
     (void)unused;
     for (int round = 0; round < 2; round++) {
         char log[64];
         memset(&rig, 0, sizeof rig);
         uint64_t *span = round ? rig.stale : rig.lost;
-        span[0] = 1960; /* fast, and away from the target */
+        span[0] = 1960; /* while the joint is fast and away from its target */
         span[1] = 2100;
-        rig.held = 1; /* the wish is where the link is: only its speed makes a torque */
-        run(robot, "1", log);
+        rig.is_blocked =
+            1; /* the target equals the link's angle, so that only its speed causes a torque */
+        run(robot_scene, "1", log);
         double full = fabs(rig.torque[1950]);
         assert_true(full > 0.2);
         for (uint64_t tick = span[0]; tick < span[1]; tick++) {
@@ -328,7 +332,7 @@ static void sensor_lost(void **unused)
         assert_true(fabs(rig.torque[span[1]]) < 0.02);
         double last = 0.0;
         for (uint64_t tick = span[1]; tick < span[1] + 200; tick++) {
-            assert_true(fabs(rig.torque[tick] - last) < 0.04); /* no jump */
+            assert_true(fabs(rig.torque[tick] - last) < 0.04); /* no step in the torque */
             last = rig.torque[tick];
         }
         expect_replay(log);
@@ -338,10 +342,10 @@ static void sensor_lost(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(robot_joint),
-        cmocka_unit_test(robot_joint_touches),
-        cmocka_unit_test(haptic_joint),
-        cmocka_unit_test(sensor_lost),
+        cmocka_unit_test(a_robot_joint_follows_its_drive),
+        cmocka_unit_test(a_robot_joint_presses_by_its_measured_angle),
+        cmocka_unit_test(a_haptic_joint_feels_the_reaction),
+        cmocka_unit_test(a_lost_encoder_releases_the_torque),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,6 @@
-/*
- * Sessions of many bodies: a thousand are set up within a second, a tick records what touches and
- * no more, and a replay is the same to the bit, from any record, after a gap, and where a contact
- * is that the log has nowhere.
- */
+/* Sessions of many bodies: a thousand are set up within a second, a tick records only the pairs
+ * that touch, and a replay is equal bit for bit from any record, after a gap, and with a contact
+ * that is absent from the log. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,8 +20,9 @@
 
 static const struct tact_messages silent = {NULL, NULL};
 
-/* Cubes of 20 mm on a floor, a gap between them; or balls that roll against each other. */
-static char *many(int count, int balls)
+/* A scene of `count` cubes of 20 mm on a floor with gaps between them, or of balls that roll
+ * against each other. */
+static char *make_scene(int count, int balls)
 {
     size_t room = 512 + 256 * (size_t)count;
     char *text = malloc(room);
@@ -48,7 +47,8 @@ static char *many(int count, int balls)
     return text;
 }
 
-/* Records; bytes of the log, and what setting up took. */
+/* Records the scene. Returns the size of the log [bytes]; *setup: time to create the session
+ * [s]. */
 static long record(int count, int balls, const char *path, double *setup)
 {
     struct tact_session_options options = tact_session_options_default();
@@ -56,7 +56,7 @@ static long record(int count, int balls, const char *path, double *setup)
     struct tact_session *session;
     struct tact_scene *scene;
     struct stat status;
-    char *text = many(count, balls);
+    char *text = make_scene(count, balls);
     options.clock = TACT_LOOP_FREE;
     options.ticks = TICKS;
     options.record = path;
@@ -73,7 +73,7 @@ static long record(int count, int balls, const char *path, double *setup)
     return (long)status.st_size;
 }
 
-static void expect_same(const char *path, double from, int each)
+static void expect_replay(const char *path, double from, int each)
 {
     struct tact_replay_options options = tact_replay_options_default();
     struct tact_replay_report report;
@@ -90,7 +90,7 @@ static void expect_same(const char *path, double from, int each)
     assert_int_equal(report.ticks, TICKS - (int)from);
 }
 
-static void a_thousand_cubes(void **unused)
+static void a_thousand_cubes_are_recorded_and_replayed(void **unused)
 {
     (void)unused;
     char path[] = "/tmp/tact_many_XXXXXX";
@@ -100,7 +100,7 @@ static void a_thousand_cubes(void **unused)
     struct tact_log *log;
     assert_int_equal(tact_log_open(path, &log, NULL), 0);
     assert_non_null(tact_log_pair(log, 99));
-    assert_null(tact_log_pair(log, 100)); /* of 5050 that might touch */
+    assert_null(tact_log_pair(log, 100)); /* 5050 pairs might touch */
     assert_string_equal(tact_log_pair(log, 99)->name, "floor/b99");
     tact_log_close(log);
     long all = record(1000, 0, path, &setup[1]);
@@ -108,11 +108,11 @@ static void a_thousand_cubes(void **unused)
                   setup[0], few / TICKS, setup[1], all / TICKS);
     assert_true(setup[1] < 2.0); /* 0.2 s measured */
     assert_true(all < 25 * few); /* 10 times as many contacts */
-    expect_same(path, 0, 0);
+    expect_replay(path, 0, 0);
     unlink(path);
 }
 
-static void balls_that_meet(void **unused)
+static void contacts_of_changing_pairs_replay(void **unused)
 {
     (void)unused;
     char path[] = "/tmp/tact_many_XXXXXX";
@@ -128,14 +128,14 @@ static void balls_that_meet(void **unused)
     tact_log_close(log);
     print_message("%zu pairs of %d touched\n", pairs, 150 + 150 * 149 / 2);
     assert_true(pairs > 180 && pairs < 600);
-    expect_same(path, 0, 0);
-    expect_same(path, 23, 0);
-    expect_same(path, 0, 1);
+    expect_replay(path, 0, 0);
+    expect_replay(path, 23, 0);
+    expect_replay(path, 0, 1);
     unlink(path);
 }
 
-/* 60 balls in one place: 1770 overlaps, where a record has room for 736 contacts. */
-static void more_contacts_than_a_record_takes(void **unused)
+/* 60 balls at one position: 1770 overlaps, but a record has room for 736 contacts. */
+static void contacts_beyond_a_record_are_a_fault(void **unused)
 {
     (void)unused;
     char path[] = "/tmp/tact_many_XXXXXX", text[16384];
@@ -163,8 +163,9 @@ static void more_contacts_than_a_record_takes(void **unused)
     unlink(path);
 }
 
-/* All contacts of one pair taken out of the log: the replay finds one that is nowhere in it. */
-static void a_contact_that_the_log_lacks(void **unused)
+/* All contacts of one pair are removed from the log: the replay finds a contact of a pair that is
+ * absent from it. */
+static void a_contact_absent_from_the_log_is_reported(void **unused)
 {
     (void)unused;
     char path[] = "/tmp/tact_many_XXXXXX", less[] = "/tmp/tact_many_XXXXXX";
@@ -213,10 +214,10 @@ static void a_contact_that_the_log_lacks(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_thousand_cubes),
-        cmocka_unit_test(balls_that_meet),
-        cmocka_unit_test(a_contact_that_the_log_lacks),
-        cmocka_unit_test(more_contacts_than_a_record_takes),
+        cmocka_unit_test(a_thousand_cubes_are_recorded_and_replayed),
+        cmocka_unit_test(contacts_of_changing_pairs_replay),
+        cmocka_unit_test(a_contact_absent_from_the_log_is_reported),
+        cmocka_unit_test(contacts_beyond_a_record_are_a_fault),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

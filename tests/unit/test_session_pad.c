@@ -1,4 +1,4 @@
-/* A pad opens and closes the pinch: an Xbox pad as umockdev plays it, from its evdev node to the
+/* A pad opens and closes the pinch: an Xbox pad simulated by umockdev, from its evdev node to the
  * ruler. */
 #include <linux/input.h>
 #include <math.h>
@@ -20,7 +20,7 @@
 
 static struct mock_pad *pad;
 
-/* What a person does with the pad, by tick. */
+/* Events of the pad, by tick. */
 static const struct {
     uint64_t tick;
     int events[2][3];
@@ -30,15 +30,15 @@ static const struct {
     {200, {{EV_ABS, ABS_RZ, 128}}, 1},  /* close */
     {400, {{EV_ABS, ABS_RZ, 255}}, 1},
     {1900, {{EV_KEY, BTN_SOUTH, 0}, {EV_ABS, ABS_RZ, 0}}, 2}, /* everything released */
-    {2100, {{EV_KEY, BTN_SOUTH, 1}}, 1}, /* the trigger is open: so is the hand */
+    {2100, {{EV_KEY, BTN_SOUTH, 1}}, 1}, /* the trigger is released, so the hand opens */
 };
 
-/* The pad's device, wrapped so that the person acts at given ticks of a free-wheeling run. */
+/* The pad's device, wrapped so that the events are sent at given ticks of a free-wheeling run. */
 static struct tact_device inner;
 static struct tact_device_ops wrapped;
 
-static void act_and_read(void *self, uint64_t tick, double t, int64_t now,
-                         struct tact_device_input *in)
+static void move_pad_and_read(void *self, uint64_t tick, double t, int64_t now,
+                              struct tact_device_input *in)
 {
     for (size_t i = 0; i < sizeof script / sizeof *script; i++) {
         if (script[i].tick == tick) {
@@ -59,7 +59,7 @@ static int open_wrapped(const struct tact_device_config *config, struct tact_dev
     int rc = tact_device_type_find(types, count, "evdev")->open(config, &inner, err);
     if (!rc) {
         wrapped = *inner.ops;
-        wrapped.read = act_and_read;
+        wrapped.read = move_pad_and_read;
         *out = inner;
         out->ops = &wrapped;
     }
@@ -89,8 +89,8 @@ static void run_pad(const char *log)
 }
 
 /* Value of a field's element at a tick of the log. */
-static double at(struct tact_log *log, struct tact_record *record, uint64_t tick, const char *name,
-                 uint32_t element)
+static double value_at(struct tact_log *log, struct tact_record *record, uint64_t tick,
+                       const char *name, uint32_t element)
 {
     long offset = tact_log_field(log, name, NULL);
     assert_true(offset >= 0);
@@ -111,17 +111,20 @@ static void pad_opens_and_closes_the_pinch(void **state)
     run_pad(path);
     assert_int_equal(tact_log_open(path, &log, &err), 0);
     struct tact_record *r = malloc(tact_layout_bytes(tact_log_layout(log)));
-    double open = at(log, r, 50, "pinch_target", 1), closed = at(log, r, 450, "pinch_target", 1);
-    double gone = at(log, r, 2000, "pinch_target", 1), again = at(log, r, 2500, "pinch_target", 1);
-    double high = at(log, r, 1850, "ruler_pose", 2), low = at(log, r, 2990, "ruler_pose", 2);
-    double force = fabs(at(log, r, 1850, "ruler_pinch_left_distal_wrench", 1));
+    double open = value_at(log, r, 50, "pinch_target", 1),
+           closed = value_at(log, r, 450, "pinch_target", 1);
+    double released = value_at(log, r, 2000, "pinch_target", 1),
+           again = value_at(log, r, 2500, "pinch_target", 1);
+    double high = value_at(log, r, 1850, "ruler_pose", 2),
+           low = value_at(log, r, 2990, "ruler_pose", 2);
+    double force = fabs(value_at(log, r, 1850, "ruler_pinch_left_distal_wrench", 1));
     print_message(
         "target open %.3f closed %.3f, deadman released %.3f, then %.3f rad; ruler at %.4f "
         "m held with %.2f N, %.4f m released\n",
-        open, closed, gone, again, high, force, low);
+        open, closed, released, again, high, force, low);
     assert_true(fabs(closed - open) > 0.15);
-    assert_true(gone == closed);            /* targets stay while the deadman is released */
-    assert_true(fabs(again - open) < 0.02); /* and follow the trigger when it is held again */
+    assert_true(released == closed); /* targets do not change while the deadman is released */
+    assert_true(fabs(again - open) < 0.02); /* and follow the trigger once it is pressed again */
     assert_true(fabs(high - 0.05) < 0.002);
     assert_true(fabs(force / 4 - 1) < 0.1);
     assert_true(low < 0.02);

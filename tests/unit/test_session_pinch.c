@@ -1,4 +1,5 @@
-/* The pinched ruler (Bouchard 2015, figure 12): the patch alone holds it, up to its limit. */
+/* The pinched ruler (Bouchard 2015, figure 12): the torsion of the two patches holds it level, up
+ * to their limit. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,8 +19,9 @@ static struct run_options ruler(double seconds, const char *source)
     return o;
 }
 
-/* Level within 0.5 degrees, slipping under 0.1 mm in the 5 s after its weight is released. */
-static void hold(const char *source)
+/* Checks that the ruler stays level within 0.5 degrees and slips under 0.1 mm in the 5 s after its
+ * weight is released. */
+static void check_hold(const char *source)
 {
     char log[64] = "/tmp/tact_pinch_XXXXXX";
     close(mkstemp(log));
@@ -39,45 +41,47 @@ static void hold(const char *source)
     assert_int_equal(r.report.contacts, 2);
     assert_int_equal(r.report.loop.ticks, 6100);
     assert_true(fabs(r.normal_force / 4.0 - 1.0) < 0.01);
-    /* Hertz by hand: 3 pi / 16 (3 N R / (4 E*))^(1/3) */
+    /* Hertz's torsion arm: 3 pi / 16 (3 N R / (4 E*))^(1/3) */
     double arm = 3 * M_PI / 16 * cbrt(3 * r.normal_force * 0.008 / (4 * 3e5));
     assert_true(fabs(r.spin_arm / arm - 1.0) < 0.01);
 }
 
-static void host_holds(void **state)
+static void host_moments_hold_the_ruler(void **state)
 {
     (void)state;
-    hold("host");
+    check_hold("host");
 }
 
-static void opencl_holds(void **state)
+static void opencl_moments_hold_the_ruler(void **state)
 {
     (void)state;
     need_opencl();
-    hold("opencl");
+    check_hold("opencl");
 }
 
-/* d = 2 k mu N / (m g) of 4 N, R 8 mm, E* 0.3 MPa, mu 0.8, 30 g: 55.19 mm. */
-static double limit(void)
+/* Largest offset of the centre of mass that torsion holds [m]: d = 2 k mu N / (m g) with N = 4 N,
+ * R = 8 mm, E* = 0.3 MPa, mu = 0.8 and m = 30 g is 55.19 mm. */
+static double offset_limit(void)
 {
     return 2 * (3 * M_PI / 16 * cbrt(3 * 4 * 0.008 / (4 * 3e5))) * 0.8 * 4 / (0.03 * 9.81);
 }
 
-static double pitch_at(double share, double seconds, const char *source)
+static double pitch_at(double fraction, double seconds, const char *source)
 {
     char position[64];
     struct run_options o = ruler(seconds, source);
     struct run_result r;
-    tact_number_print(position, sizeof position, "position: [%.6f, 0, 0]", share * limit());
+    tact_number_print(position, sizeof position, "position: [%.6f, 0, 0]",
+                      fraction * offset_limit());
     const struct edit edits[] = {{"position: [0.05, 0, 0]", position}, {NULL, NULL}};
     o.edits = edits;
     run_scene(&o, &r);
-    print_message("%.2f of %.2f mm for %.0f s (%s): pitch %.3f deg\n", share, 1e3 * limit(),
-                  seconds, r.report.source, r.pitch_deg);
+    print_message("%.2f of %.2f mm for %.0f s (%s): pitch %.3f deg\n", fraction,
+                  1e3 * offset_limit(), seconds, r.report.source, r.pitch_deg);
     return r.pitch_deg;
 }
 
-static void holds_below_the_limit(void **state)
+static void torsion_holds_below_its_limit(void **state)
 {
     (void)state;
     assert_true(fabs(pitch_at(0.97, 61, "host")) < 0.5);
@@ -85,7 +89,7 @@ static void holds_below_the_limit(void **state)
     assert_true(fabs(pitch_at(0.97, 61, "opencl")) < 0.5);
 }
 
-static void turns_above_the_limit(void **state)
+static void the_ruler_turns_above_the_limit(void **state)
 {
     (void)state;
     assert_true(fabs(pitch_at(1.03, 61, "host")) > 5.0);
@@ -93,7 +97,7 @@ static void turns_above_the_limit(void **state)
     assert_true(fabs(pitch_at(1.03, 10, "opencl")) > 5.0);
 }
 
-static void turns_with_little_friction(void **state)
+static void the_ruler_turns_with_little_friction(void **state)
 {
     (void)state;
     const struct edit edits[] = {{"friction: 0.8", "friction: 0.2"}, {NULL, NULL}};
@@ -106,7 +110,7 @@ static void turns_with_little_friction(void **state)
 }
 
 /* No creep: the last 30 s of a minute move the ruler by less than a nanometre. */
-static void does_not_creep(void **state)
+static void the_ruler_does_not_creep(void **state)
 {
     (void)state;
     char log[64] = "/tmp/tact_creep_XXXXXX";
@@ -126,12 +130,12 @@ static void does_not_creep(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(host_holds),
-        cmocka_unit_test(opencl_holds),
-        cmocka_unit_test(holds_below_the_limit),
-        cmocka_unit_test(turns_above_the_limit),
-        cmocka_unit_test(turns_with_little_friction),
-        cmocka_unit_test(does_not_creep),
+        cmocka_unit_test(host_moments_hold_the_ruler),
+        cmocka_unit_test(opencl_moments_hold_the_ruler),
+        cmocka_unit_test(torsion_holds_below_its_limit),
+        cmocka_unit_test(the_ruler_turns_above_the_limit),
+        cmocka_unit_test(the_ruler_turns_with_little_friction),
+        cmocka_unit_test(the_ruler_does_not_creep),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* Replays in real time, and onto a device: through a chain that ramps in, with the deadman and the
- * limits of a scene that is given here, and zero at the end. */
+/* Replays in real time, and playback onto a device: through a safety chain with a ramp, with the
+ * deadman and the limits of a given scene, and with zero outputs when it ends. */
 #include <errno.h>
 #include <math.h>
 #include <setjmp.h>
@@ -19,23 +19,23 @@
 #include "support/run_scene.h"
 
 #define WRITES 4000
-#define FELT 8
+#define OUTPUT_COUNT 8
 
 static const struct tact_messages silent = {NULL, NULL};
 static char log_path[512];
-static struct tact_scene *here; /* what is given beside the log */
+static struct tact_scene *given_scene; /* the scene given beside the log */
 
-/* A board that remembers what it was given, and is lost on request. */
+/* A simulated board that stores what is written to it, and is lost in a given interval. */
 static struct {
     int channels, opened, closed, writes;
-    uint64_t held_from, held_to; /* its deadman */
+    uint64_t deadman_from, deadman_to; /* interval in which its deadman is pressed [ticks] */
     const char *unit;
     uint64_t lost_from, lost_to;
     uint64_t tick;
     int64_t last_ns;
     struct {
         uint64_t tick;
-        double felt[FELT];
+        double felt[OUTPUT_COUNT];
     } write[WRITES];
 } board;
 
@@ -46,7 +46,7 @@ static void board_read(void *self, uint64_t tick, double t, int64_t now_ns,
     (void)t;
     board.tick = tick;
     in->stamp_ns = now_ns;
-    in->channel[0] = tick >= board.held_from && tick < board.held_to;
+    in->channel[0] = tick >= board.deadman_from && tick < board.deadman_to;
     in->state = tick >= board.lost_from && tick < board.lost_to ? TACT_DEVICE_LOST : TACT_DEVICE_OK;
 }
 
@@ -88,22 +88,22 @@ static int board_open(const struct tact_device_config *config, struct tact_devic
     return 0;
 }
 
-/* The ruler's operator, as something else. */
+/* The ruler's operator under another type name. */
 static const struct tact_device_type board_type = {TACT_ABI(struct tact_device_type), "operator",
                                                    "a board", board_open, NULL};
 static struct tact_device_type pedal_type = {TACT_ABI(struct tact_device_type), "pedal", "a pedal",
-                                             NULL, NULL}; /* opens as an operator */
+                                             NULL, NULL}; /* its open() is the operator's */
 static const struct tact_device_type *const types[] = {&board_type, &pedal_type, &tact_twin_type};
 
-static struct tact_replay_options options_onto(const char *name)
+static struct tact_replay_options options_for(const char *name)
 {
     struct tact_replay_options o = tact_replay_options_default();
     memset(&board, 0, sizeof board);
-    board.channels = FELT;
-    board.held_to = UINT64_MAX;
+    board.channels = OUTPUT_COUNT;
+    board.deadman_to = UINT64_MAX;
     board.unit = "N m";
     o.playback_device = name;
-    o.scene = here;
+    o.scene = given_scene;
     o.types = types;
     o.type_count = sizeof types / sizeof *types;
     o.messages = silent;
@@ -122,13 +122,13 @@ static int record(void **state)
                                   .record = log_path};
     run_scene(&o, &r);
     pedal_type.open = tact_operator_type.open;
-    return tact_scene_load(TACT_SOURCE_DIR "/examples/scenes/ruler.yaml", &here, NULL);
+    return tact_scene_load(TACT_SOURCE_DIR "/examples/scenes/ruler.yaml", &given_scene, NULL);
 }
 
 static int remove_log(void **state)
 {
     (void)state;
-    tact_scene_free(here);
+    tact_scene_free(given_scene);
     return unlink(log_path);
 }
 
@@ -159,20 +159,20 @@ static void logged(struct tact_log *log, uint64_t tick, double out[4])
 
 static void expect_zero(int write)
 {
-    for (int i = 0; i < FELT; i++) {
+    for (int i = 0; i < OUTPUT_COUNT; i++) {
         assert_true(board.write[write].felt[i] == 0.0);
     }
 }
 
-static void what_was_sent_is_sent_again(void **state)
+static void logged_outputs_are_sent_again(void **state)
 {
     (void)state;
-    struct tact_replay_options o = options_onto("operator");
+    struct tact_replay_options o = options_for("operator");
     struct tact_replay_report report;
     struct tact_error err = {0};
     struct tact_log *log;
     double sent[4], largest = 0.0;
-    o.from = 1000; /* in the middle of the grip: nothing may jump */
+    o.from = 1000; /* in the middle of the grip: the output must ramp */
     o.to = 1600;
     int64_t began = tact_clock_now();
     assert_int_equal(tact_replay_run_with(log_path, &o, &report, &err), 0);
@@ -180,7 +180,7 @@ static void what_was_sent_is_sent_again(void **state)
     assert_int_equal(report.differing, 0);
     assert_int_equal(board.opened, 1);
     assert_int_equal(board.closed, 1);
-    assert_int_equal(board.writes, 601); /* and zero at the end */
+    assert_int_equal(board.writes, 601); /* including the zero at the end */
     expect_zero(600);
     assert_true(board.last_ns - began >= 599000000); /* never early; a busy machine may be late */
     assert_int_equal(tact_log_open(log_path, &log, NULL), 0);
@@ -199,7 +199,7 @@ static void what_was_sent_is_sent_again(void **state)
         if (i < 20) {
             assert_true(fabs(board.write[i].felt[0]) < 0.2 * fabs(sent[0]));
         }
-        for (int k = 4; k < FELT; k++) {
+        for (int k = 4; k < OUTPUT_COUNT; k++) {
             assert_true(board.write[i].felt[k] == 0.0);
         }
     }
@@ -210,7 +210,7 @@ static void what_was_sent_is_sent_again(void **state)
 static void a_lost_device_gets_zero(void **state)
 {
     (void)state;
-    struct tact_replay_options o = options_onto("operator");
+    struct tact_replay_options o = options_for("operator");
     struct tact_replay_report report;
     board.lost_from = 1300;
     board.lost_to = 1310;
@@ -221,18 +221,18 @@ static void a_lost_device_gets_zero(void **state)
     for (int i = 300; i < 310; i++) {
         expect_zero(i);
     }
-    /* It comes back over a ramp, as after any release. */
+    /* After its return the output ramps, as after any release. */
     assert_true(fabs(board.write[312].felt[0]) < 0.2 * fabs(board.write[299].felt[0]));
     assert_true(fabs(board.write[399].felt[0]) > fabs(board.write[312].felt[0]));
 }
 
-/* Nothing goes out but while the switch is held: not before, not after, and over a ramp. */
-static void held_to_account(uint64_t from, uint64_t to, const struct tact_replay_report *report)
+/* Checks that outputs are zero unless the deadman is pressed, and ramp up from the moment it is. */
+static void check_deadman(uint64_t from, uint64_t to, const struct tact_replay_report *report)
 {
     int nonzero = 0, outside = 0;
     for (int i = 0; i < board.writes; i++) {
         int moved = 0;
-        for (int k = 0; k < FELT; k++) {
+        for (int k = 0; k < OUTPUT_COUNT; k++) {
             moved = moved || board.write[i].felt[k] != 0.0;
         }
         nonzero += moved;
@@ -246,21 +246,21 @@ static void held_to_account(uint64_t from, uint64_t to, const struct tact_replay
     assert_int_equal(report->playback_armed, to - from);
 }
 
-static void the_deadman_is_live(void **state)
+static void the_deadman_is_that_of_the_given_scene(void **state)
 {
     (void)state;
-    struct tact_replay_options o = options_onto("operator");
+    struct tact_replay_options o = options_for("operator");
     struct tact_replay_report report;
     o.from = 1000;
     o.to = 1500;
-    board.held_from = 1200;
-    board.held_to = 1350;
+    board.deadman_from = 1200;
+    board.deadman_to = 1350;
     assert_int_equal(tact_replay_run_with(log_path, &o, &report, NULL), 0);
-    held_to_account(1200, 1350, &report);
-    o = options_onto("operator");
+    check_deadman(1200, 1350, &report);
+    o = options_for("operator");
     o.from = 1000;
     o.to = 1500;
-    board.held_to = 0; /* in the log it is held throughout */
+    board.deadman_to = 0; /* in the log it is pressed throughout */
     assert_int_equal(tact_replay_run_with(log_path, &o, &report, NULL), 0);
     for (int i = 0; i < board.writes; i++) {
         expect_zero(i);
@@ -269,17 +269,17 @@ static void the_deadman_is_live(void **state)
     assert_int_equal(report.playback_armed, 0);
 }
 
-/* A switch of another device than the one that is written to. */
-static void the_deadman_is_another_device(void **state)
+/* The deadman of another device than the one that is written to. */
+static void the_deadman_may_be_another_device(void **state)
 {
     (void)state;
-    static const struct edit pedal[] = {
+    static const struct edit pedal_edits[] = {
         {"devices:\n",
          "devices:\n  - name: foot\n    type: pedal\n    settings:\n      script: [[0, 0, "
          "0, 0]]\n      deadman_from: 1.15\n      deadman_until: 1.3\n"},
         {"deadman: operator.deadman", "deadman: foot.deadman"},
         {NULL, NULL}};
-    /* A twin that is unplugged for a while. */
+    /* A simulated device that is unplugged for some ticks. */
     static const struct edit twin[] = {
         {"devices:\n",
          "devices:\n  - name: foot\n    type: twin\n    settings:\n      axes: abs_x\n      "
@@ -292,33 +292,33 @@ static void the_deadman_is_another_device(void **state)
         {"deadman: operator.deadman", "deadman: foot.btn_south"},
         {NULL, NULL}};
     for (int i = 0; i < 2; i++) {
-        struct tact_replay_options o = options_onto("operator");
+        struct tact_replay_options o = options_for("operator");
         struct tact_replay_report report;
         struct tact_error err = {0};
-        struct tact_scene *scene = other_scene(i ? twin : pedal);
+        struct tact_scene *scene = other_scene(i ? twin : pedal_edits);
         o.from = 1000;
         o.to = 1500;
         o.scene = scene;
         if (tact_replay_run_with(log_path, &o, &report, &err)) {
             fail_msg("%s:%d: %s: %s", err.file, err.line, err.key, err.text);
         }
-        held_to_account(i ? 1100 : 1150, i ? 1250 : 1300, &report);
+        check_deadman(i ? 1100 : 1150, i ? 1250 : 1300, &report);
         assert_int_equal(board.closed, 1);
         tact_scene_free(scene);
     }
 }
 
-/* Limits and rates are those that are given here, whatever the log's scene allowed. */
-static void the_limits_are_given_here(void **state)
+/* Limits and rates are those of the given scene, whatever the log's scene allowed. */
+static void the_limits_are_those_of_the_given_scene(void **state)
 {
     (void)state;
-    static const struct edit strict[] = {
+    static const struct edit strict_limits[] = {
         {"operator.felt_0, limit: 2, rate: 500", "operator.felt_0, limit: 0.05, rate: 500"},
         {"operator.felt_1, limit: 2, rate: 500", "operator.felt_1, limit: 2, rate: 0.1"},
         {NULL, NULL}};
-    struct tact_replay_options o = options_onto("operator");
+    struct tact_replay_options o = options_for("operator");
     struct tact_replay_report report;
-    struct tact_scene *scene = other_scene(strict);
+    struct tact_scene *scene = other_scene(strict_limits);
     double most = 0.0, fastest = 0.0;
     o.from = 1000;
     o.to = 1500;
@@ -348,10 +348,10 @@ static void stop_at(void *user, const struct tact_layout *layout, const struct t
     }
 }
 
-static void stopped_it_gets_zero(void **state)
+static void a_stopped_playback_sends_zero(void **state)
 {
     (void)state;
-    struct tact_replay_options o = options_onto("operator");
+    struct tact_replay_options o = options_for("operator");
     struct tact_replay_report report;
     o.from = 1000;
     o.stop = &stop;
@@ -363,31 +363,31 @@ static void stopped_it_gets_zero(void **state)
     assert_int_equal(board.closed, 1);
 }
 
-static void what_does_not_fit_is_refused(void **state)
+static void devices_that_do_not_fit_are_refused(void **state)
 {
     (void)state;
     struct tact_replay_report report;
     struct tact_error err = {0};
-    struct tact_replay_options o = options_onto("wheel");
+    struct tact_replay_options o = options_for("wheel");
     assert_int_equal(tact_replay_run_with(log_path, &o, &report, &err), -ENODEV);
     assert_non_null(strstr(err.text, "wheel"));
-    o = options_onto("operator");
-    board.channels = 3; /* one that is needed is gone */
+    o = options_for("operator");
+    board.channels = 3; /* a channel that is needed is missing */
     assert_int_equal(tact_replay_run_with(log_path, &o, &report, &err), -EINVAL);
     assert_non_null(strstr(err.text, "felt_3"));
     assert_int_equal(board.closed, 1);
-    o = options_onto("operator");
+    o = options_for("operator");
     board.unit = "N";
     assert_int_equal(tact_replay_run_with(log_path, &o, &report, &err), -EINVAL);
     assert_non_null(strstr(err.text, "felt_0"));
-    assert_int_equal(board.writes, 1); /* the zero of closing */
-    o = options_onto("operator");
+    assert_int_equal(board.writes, 1); /* the zero written on closing */
+    o = options_for("operator");
     o.type_count = 0;
     assert_int_equal(tact_replay_run_with(log_path, &o, &report, &err), -EINVAL);
 }
 
-/* Each in one message, before any device is written to. */
-static void a_scene_that_does_not_answer_for_it_is_refused(void **state)
+/* Each is refused with one message, before any device is written to. */
+static void scenes_without_the_output_are_refused(void **state)
 {
     (void)state;
     static const struct {
@@ -403,7 +403,7 @@ static void a_scene_that_does_not_answer_for_it_is_refused(void **state)
     };
     struct tact_replay_report report;
     struct tact_error err = {0};
-    struct tact_replay_options o = options_onto("operator");
+    struct tact_replay_options o = options_for("operator");
     o.scene = NULL;
     assert_int_equal(tact_replay_run_with(log_path, &o, &report, &err), -EINVAL);
     assert_non_null(strstr(err.text, "--scene"));
@@ -411,7 +411,7 @@ static void a_scene_that_does_not_answer_for_it_is_refused(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const struct edit edits[] = {cases[i].edits[0], {NULL, NULL}};
         struct tact_scene *scene = other_scene(edits);
-        o = options_onto("operator");
+        o = options_for("operator");
         o.scene = scene;
         memset(&err, 0, sizeof err);
         assert_int_equal(tact_replay_run_with(log_path, &o, &report, &err), cases[i].code);
@@ -424,7 +424,7 @@ static void a_scene_that_does_not_answer_for_it_is_refused(void **state)
     }
 }
 
-static void real_time_takes_its_time(void **state)
+static void playback_runs_in_real_time(void **state)
 {
     (void)state;
     struct tact_replay_options o = tact_replay_options_default();
@@ -441,15 +441,15 @@ static void real_time_takes_its_time(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_was_sent_is_sent_again),
+        cmocka_unit_test(logged_outputs_are_sent_again),
         cmocka_unit_test(a_lost_device_gets_zero),
-        cmocka_unit_test(the_deadman_is_live),
-        cmocka_unit_test(the_deadman_is_another_device),
-        cmocka_unit_test(the_limits_are_given_here),
-        cmocka_unit_test(a_scene_that_does_not_answer_for_it_is_refused),
-        cmocka_unit_test(stopped_it_gets_zero),
-        cmocka_unit_test(what_does_not_fit_is_refused),
-        cmocka_unit_test(real_time_takes_its_time),
+        cmocka_unit_test(the_deadman_is_that_of_the_given_scene),
+        cmocka_unit_test(the_deadman_may_be_another_device),
+        cmocka_unit_test(the_limits_are_those_of_the_given_scene),
+        cmocka_unit_test(scenes_without_the_output_are_refused),
+        cmocka_unit_test(a_stopped_playback_sends_zero),
+        cmocka_unit_test(devices_that_do_not_fit_are_refused),
+        cmocka_unit_test(playback_runs_in_real_time),
     };
     return cmocka_run_group_tests(tests, record, remove_log);
 }

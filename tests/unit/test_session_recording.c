@@ -1,5 +1,5 @@
-/* A device out of a log: the same mapping gives the session again to the bit, another one is
- * computed anew from the same numbers. */
+/* A device whose readings come from a log: with the same mapping the session has the same bits,
+ * another mapping is applied to the same readings. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,10 +19,10 @@
 
 enum { TICKS = 3000 };
 
-/* The log that is played: wheel_twin.yaml, unplugged for a while. */
+/* The log that is played: wheel_twin.yaml, with the device unplugged for some ticks. */
 static char source[] = "/tmp/tact_recording_XXXXXX";
 
-static void run_played(const char *text, uint64_t ticks, const char *log)
+static void run_scene_text(const char *text, uint64_t ticks, const char *log)
 {
     struct tact_session_report report;
     struct tact_session_options options = tact_session_options_default();
@@ -41,7 +41,7 @@ static int make_source(void **state)
         {"hand: operator ", "lost: [[1.9, 2.0]]\n      hand: operator "}, {NULL, NULL}};
     char *text = edited_scene("wheel_twin.yaml", edits);
     close(mkstemp(source));
-    run_played(text, TICKS, source);
+    run_scene_text(text, TICKS, source);
     free(text);
     return 0;
 }
@@ -53,7 +53,7 @@ static int remove_source(void **state)
 }
 
 /* wheel_twin.yaml with a recording instead of the twin, and further edits. */
-static char *played_scene(const char *settings, const struct edit *more)
+static char *recording_scene(const char *settings, const struct edit *more)
 {
     char *text = edited_scene("wheel_twin.yaml", more);
     char *device = strstr(text, "    type: twin"), *rest = strstr(text, "inputs:");
@@ -73,7 +73,8 @@ static double *read_log(const char *path, struct tact_log **log, size_t *size)
     double *values = calloc(tact_log_state(*log)->ticks * *size, sizeof *values);
     for (size_t i = 0; tact_log_next(*log, record) > 0; i++) {
         memcpy(values + i * *size, record->values, *size * sizeof *values);
-        values[i * *size + 1] -= (double)record->stamp_ns; /* of the device, by the tick's */
+        values[i * *size + 1] -=
+            (double)record->stamp_ns; /* the device's stamp, relative to the tick's */
     }
     free(record);
     return values;
@@ -86,8 +87,9 @@ static size_t field(const struct tact_log *log, const char *name)
     return (size_t)at;
 }
 
-/* Every input, state, force and output of every tick, but for what the clock said. */
-static void gives_the_session_again(void **state)
+/* Compares every input, state, force and output of every tick, but not the values read from
+ * clocks. */
+static void a_recording_reproduces_the_session(void **state)
 {
     (void)state;
     char played[] = "/tmp/tact_recording_XXXXXX";
@@ -95,8 +97,8 @@ static void gives_the_session_again(void **state)
     double *values[2];
     size_t size[2];
     close(mkstemp(played));
-    char *text = played_scene("", NULL);
-    run_played(text, TICKS, played);
+    char *text = recording_scene("", NULL);
+    run_scene_text(text, TICKS, played);
     values[0] = read_log(source, &logs[0], &size[0]);
     values[1] = read_log(played, &logs[1], &size[1]);
     assert_int_equal(size[0], size[1]);
@@ -117,8 +119,8 @@ static void gives_the_session_again(void **state)
     unlink(played);
 }
 
-/* Half the scale: the same readings, half the way. */
-static void another_mapping_is_computed(void **state)
+/* With half the scale the same readings move the joint half as far. */
+static void another_mapping_is_applied(void **state)
 {
     (void)state;
     static const struct edit half[] = {{"scale: 0.08", "scale: 0.04"}, {NULL, NULL}};
@@ -127,8 +129,8 @@ static void another_mapping_is_computed(void **state)
     double *values[2];
     size_t size[2];
     close(mkstemp(played));
-    char *text = played_scene("", half);
-    run_played(text, TICKS, played);
+    char *text = recording_scene("", half);
+    run_scene_text(text, TICKS, played);
     values[0] = read_log(source, &logs[0], &size[0]);
     values[1] = read_log(played, &logs[1], &size[1]);
     const size_t target = field(logs[0], "hand_target"), box = field(logs[0], "box_pose");
@@ -162,8 +164,8 @@ static struct tact_device open_recording(const struct tact_device_setting *setti
     return device;
 }
 
-/* In a loop of another period, from another time on, and beyond its end. */
-static void goes_by_time(void **state)
+/* Read in a loop of another period, from another time on, and beyond the end of the log. */
+static void a_recording_is_read_by_time(void **state)
 {
     (void)state;
     const struct tact_device_setting s[] = {SETTING("file", source), SETTING("device", "wheel"),
@@ -183,7 +185,7 @@ static void goes_by_time(void **state)
         const double *v = values + (row < TICKS ? row : TICKS - 1) * size;
         assert_true(in.channel[0] == v[2] && in.channel[1] == v[3]);
         assert_int_equal(in.state, row < TICKS ? (int)v[0] : TACT_DEVICE_ENDED);
-        if (row < TICKS) { /* the sensor is 2 ms late; every other tick falls between two records */
+        if (row < TICKS) { /* the sensor's delay is 2 ms; every other tick is between two records */
             assert_int_equal(now - in.stamp_ns, tick % 2 ? 2500000 : 2000000);
         }
     }
@@ -228,9 +230,9 @@ static void refuses_bad_settings(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gives_the_session_again),
-        cmocka_unit_test(another_mapping_is_computed),
-        cmocka_unit_test(goes_by_time),
+        cmocka_unit_test(a_recording_reproduces_the_session),
+        cmocka_unit_test(another_mapping_is_applied),
+        cmocka_unit_test(a_recording_is_read_by_time),
         cmocka_unit_test(refuses_bad_settings),
     };
     return cmocka_run_group_tests(tests, make_source, remove_source);

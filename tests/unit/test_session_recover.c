@@ -1,5 +1,5 @@
-/* kill -9 of a running session at random moments: every tick it completed is in the recovered log,
- * and replays bit for bit. */
+/* A running session is killed (kill -9) at random times: every completed tick is in the recovered
+ * log, and replays bit for bit. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -57,7 +57,7 @@ static void run_child(const char *log, int clock)
     _exit(0);
 }
 
-static void killed_at_random(void **state)
+static void ticks_before_a_kill_are_recovered_and_replay(void **state)
 {
     (void)state;
     const struct tact_messages silent = {NULL, NULL};
@@ -117,6 +117,7 @@ static void killed_at_random(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(killed_at_random)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ticks_before_a_kill_are_recovered_and_replay)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* Sessions on real input and their logs: replayed bit for bit, damage and loss stated. */
+/* Sessions with recorded input and their logs: replayed bit for bit, damage and loss reported. */
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -22,8 +22,8 @@
 
 static const struct tact_messages silent = {NULL, NULL};
 
-/* Every tick of the log is the same to the bit but the first one after each gap, which the replay
- * starts from. */
+/* Replays a log and checks that every tick is equal bit for bit, except the first after each gap,
+ * from which the replay restarts. */
 static void expect_identical(const char *log, uint64_t ticks, uint64_t gaps)
 {
     struct tact_replay_report report;
@@ -88,7 +88,7 @@ static void record(struct run_options *o, char *log, struct run_result *result)
     run_scene(o, result);
 }
 
-static void ruler_on_the_host(void **state)
+static void a_run_with_host_moments_replays(void **state)
 {
     (void)state;
     struct run_options o = {
@@ -100,8 +100,8 @@ static void ruler_on_the_host(void **state)
     unlink(log);
 }
 
-/* In real time, with moments from another thread and whatever lateness this machine makes. */
-static void ruler_in_real_time(void **state)
+/* In real time, with moments from another thread and the late ticks of this machine. */
+static void a_run_in_real_time_replays(void **state)
 {
     (void)state;
     need_opencl();
@@ -117,8 +117,8 @@ static void ruler_in_real_time(void **state)
     unlink(log);
 }
 
-/* Ticks that the log lost leave a gap; what follows it is the same again. */
-static void lost_ticks_leave_a_gap(void **state)
+/* Missing ticks leave a gap in the log, after which the replay restarts. */
+static void a_replay_restarts_after_a_gap(void **state)
 {
     (void)state;
     struct run_options o = {
@@ -135,9 +135,9 @@ static void lost_ticks_leave_a_gap(void **state)
     unlink(copy);
 }
 
-/* What the joints of a mechanism bore, the pieces of a contact, and what the springs of patches and
- * pieces hold are in the log as well. */
-static void joints_pieces_and_springs_go_on_after_a_gap(void **state)
+/* The log also contains the impulses of a mechanism's joints, the pieces of a contact, and the
+ * state of the springs of patches and pieces. */
+static void joints_pieces_and_springs_are_restored_after_a_gap(void **state)
 {
     (void)state;
     static const struct edit whole[] = {
@@ -171,7 +171,7 @@ static void joints_pieces_and_springs_go_on_after_a_gap(void **state)
     }
 }
 
-static void ruler_of_algorithm_1(void **state)
+static void a_run_of_algorithm_1_replays(void **state)
 {
     (void)state;
     const struct edit edits[] = {{"duration: 10", "contact: {local: bouchard}\nduration: 10"},
@@ -190,8 +190,8 @@ static void ruler_of_algorithm_1(void **state)
     unlink(log);
 }
 
-/* A guiding motion moves the pinched hand to its end. */
-static void guide(const struct edit *edits)
+/* Runs the pinch along a recorded motion, which moves the hand to the end of that. */
+static void check_guided_run(const struct edit *edits)
 {
     struct run_options o = {.scene = "guided.yaml",
                             .edits = edits,
@@ -209,18 +209,19 @@ static void guide(const struct edit *edits)
     assert_int_equal(r.report.contacts, 2);
     assert_true(tilt < 1.0);
     assert_true(slip < 1e-3);
-    assert_true(hypot(r.position[0] - 0.02, r.position[1]) > 0.05); /* it was carried along */
+    assert_true(hypot(r.position[0] - 0.02, r.position[1]) >
+                0.05); /* the ruler moved with the hand */
     expect_identical(log, 11000, 0);
     unlink(log);
 }
 
-static void guided_along_a_recording(void **state)
+static void a_guided_run_replays(void **state)
 {
     (void)state;
-    guide(NULL);
+    check_guided_run(NULL);
 }
 
-static void guided_along_a_real_recording(void **state)
+static void a_run_guided_by_real_data_replays(void **state)
 {
     (void)state;
     char csv[DATA_PATH];
@@ -231,11 +232,11 @@ static void guided_along_a_real_recording(void **state)
     fclose(file);
     const struct edit edits[] = {
         {"../imports/guiding.csv", csv}, {"rate: 100", "rate: 695"}, {NULL, NULL}};
-    guide(edits);
+    check_guided_run(edits);
 }
 
-/* A log cut anywhere replays up to the cut, and says what is lost. */
-static void cut_log_replays_to_the_cut(void **state)
+/* A log truncated anywhere replays up to there, and the loss is reported. */
+static void a_truncated_log_replays_to_its_end(void **state)
 {
     (void)state;
     struct run_options o = {
@@ -258,8 +259,8 @@ static void cut_log_replays_to_the_cut(void **state)
     unlink(log);
 }
 
-/* A changed byte in the recorded data is never taken for a good log. */
-static void changed_byte_is_caught(void **state)
+/* A log with a changed byte in the recorded data is never reported as intact. */
+static void a_changed_byte_is_detected(void **state)
 {
     (void)state;
     struct run_options o = {
@@ -292,15 +293,15 @@ static void changed_byte_is_caught(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ruler_on_the_host),
-        cmocka_unit_test(ruler_in_real_time),
-        cmocka_unit_test(ruler_of_algorithm_1),
-        cmocka_unit_test(lost_ticks_leave_a_gap),
-        cmocka_unit_test(joints_pieces_and_springs_go_on_after_a_gap),
-        cmocka_unit_test(guided_along_a_recording),
-        cmocka_unit_test(guided_along_a_real_recording),
-        cmocka_unit_test(cut_log_replays_to_the_cut),
-        cmocka_unit_test(changed_byte_is_caught),
+        cmocka_unit_test(a_run_with_host_moments_replays),
+        cmocka_unit_test(a_run_in_real_time_replays),
+        cmocka_unit_test(a_run_of_algorithm_1_replays),
+        cmocka_unit_test(a_replay_restarts_after_a_gap),
+        cmocka_unit_test(joints_pieces_and_springs_are_restored_after_a_gap),
+        cmocka_unit_test(a_guided_run_replays),
+        cmocka_unit_test(a_run_guided_by_real_data_replays),
+        cmocka_unit_test(a_truncated_log_replays_to_its_end),
+        cmocka_unit_test(a_changed_byte_is_detected),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

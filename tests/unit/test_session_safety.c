@@ -1,7 +1,5 @@
-/*
- * What a person's fingers feel when something goes wrong: a device that is lost and comes back,
- * values that are old or not finite, a released deadman, the end of the session.
- */
+/* Forces on a person's fingers in failures: a device that is lost and returns, values that are
+ * stale or not finite, a released deadman, the end of the session. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,13 +15,14 @@
 #include "support/script_device.h"
 
 #define TICKS 2000
-#define CLOSED 1000 /* the fingers press by then */
-#define LIMIT 2.0   /* of every output in ruler.yaml [N m] */
-#define STEP 0.5    /* its rate, a tick */
+#define CLOSED_TICK 1000 /* tick by which the fingers press the ruler */
+#define LIMIT 2.0        /* of every output in ruler.yaml [N m] */
+#define MAX_STEP 0.5     /* largest change of an output in a tick [N m] */
 
-/* A haptic glove whose values a script sets at each tick, and that remembers what it was sent. */
+/* A simulated haptic glove whose values a function sets in each tick, and which stores what is
+ * written to it. */
 static struct {
-    void (*say)(uint64_t tick, struct tact_device_input *in);
+    void (*set_values)(uint64_t tick, struct tact_device_input *in);
     double sent[TICKS + 1][4];
     int64_t stamp[TICKS + 1];
     int writes;
@@ -41,7 +40,7 @@ static void glove_read(void *self, uint64_t tick, double t, int64_t now,
     in->channel[0] = fmin(1.0, fmax(0.0, (t - 0.1) / 0.5));
     in->channel[1] = in->channel[2] = 0.0;
     in->channel[3] = 1.0;
-    glove.say(tick, in);
+    glove.set_values(tick, in);
 }
 
 static void glove_write(void *self, const double *out, int64_t now)
@@ -74,17 +73,18 @@ static int glove_open(const struct tact_device_config *config, struct tact_devic
     return 0;
 }
 
-/* A device that gives nothing that the scene needs, and is lost for a while. */
+/* A second device, not used by the scene, that is lost in a given interval. */
 static struct {
     uint64_t from, to;
-} other_lost;
+} lost_interval;
 
 static void other_read(void *self, uint64_t tick, double t, int64_t now,
                        struct tact_device_input *in)
 {
     (void)self;
     (void)t;
-    in->state = tick >= other_lost.from && tick < other_lost.to ? TACT_DEVICE_LOST : TACT_DEVICE_OK;
+    in->state =
+        tick >= lost_interval.from && tick < lost_interval.to ? TACT_DEVICE_LOST : TACT_DEVICE_OK;
     in->stamp_ns = now;
 }
 
@@ -96,8 +96,8 @@ static int other_open(const struct tact_device_config *config, struct tact_devic
     return script_device(other_read, "nothing", out);
 }
 
-/* Runs the ruler with the glove; what must hold always, whatever the glove says. */
-static void run(void (*say)(uint64_t, struct tact_device_input *),
+/* Runs the ruler with the glove, and checks what must be true whatever its values. */
+static void run(void (*set_values)(uint64_t, struct tact_device_input *),
                 struct tact_session_report *report, char **json)
 {
     static const struct tact_device_type type = {TACT_ABI(struct tact_device_type), "glove",
@@ -119,7 +119,7 @@ static void run(void (*say)(uint64_t, struct tact_device_input *),
     struct tact_session *session = NULL;
     struct tact_session_options options = tact_session_options_default();
     memset(&glove, 0, sizeof glove);
-    glove.say = say;
+    glove.set_values = set_values;
     options.types = types;
     options.type_count = 2;
     options.clock = TACT_LOOP_FREE;
@@ -137,7 +137,8 @@ static void run(void (*say)(uint64_t, struct tact_device_input *),
     tact_scene_free(scene);
     free(text);
     assert_int_equal(glove.closed, 1);
-    assert_int_equal(glove.writes, TICKS + 1); /* one a tick, and the zeros at the end */
+    assert_int_equal(glove.writes,
+                     TICKS + 1); /* one write in each tick, and the zeros at the end */
     for (int i = 0; i <= TICKS; i++) {
         for (int k = 0; k < 4; k++) {
             assert_true(fabs(glove.sent[i][k]) <= LIMIT);
@@ -147,7 +148,7 @@ static void run(void (*say)(uint64_t, struct tact_device_input *),
     assert_true(glove.stamp[TICKS] > 0);
 }
 
-static double felt(int tick)
+static double torque_felt(int tick)
 {
     double most = 0.0;
     for (int k = 0; k < 4; k++) {
@@ -156,38 +157,38 @@ static double felt(int tick)
     return most;
 }
 
-static void all_is_well(uint64_t tick, struct tact_device_input *in)
+static void no_disturbance(uint64_t tick, struct tact_device_input *in)
 {
     (void)tick;
     (void)in;
 }
 
-static void force_is_felt_and_released(void **state)
+static void a_grip_is_felt_and_released_at_the_end(void **state)
 {
     (void)state;
     struct tact_session_report report;
-    run(all_is_well, &report, NULL);
-    assert_true(felt(CLOSED) > 0.05); /* 4 N at a lever of some 4 cm */
-    assert_true(felt(TICKS - 1) > 0.05);
+    run(no_disturbance, &report, NULL);
+    assert_true(torque_felt(CLOSED_TICK) > 0.05); /* 4 N at an arm of about 4 cm */
+    assert_true(torque_felt(TICKS - 1) > 0.05);
     assert_int_equal(report.safety, TACT_SAFETY_ARMED);
 }
 
-static void lets_go(uint64_t tick, struct tact_device_input *in)
+static void releases_deadman(uint64_t tick, struct tact_device_input *in)
 {
     in->channel[3] = tick < 1200 || tick >= 1500;
 }
 
-static void deadman_takes_the_force_at_once(void **state)
+static void a_released_deadman_zeroes_the_force_at_once(void **state)
 {
     (void)state;
     struct tact_session_report report;
-    run(lets_go, &report, NULL);
-    assert_true(felt(1199) > 0.05);
+    run(releases_deadman, &report, NULL);
+    assert_true(torque_felt(1199) > 0.05);
     for (int i = 1200; i < 1500; i++) {
-        assert_true(felt(i) == 0.0);
+        assert_true(torque_felt(i) == 0.0);
     }
-    assert_true(felt(1500) < 0.02); /* it comes back along the ramp of 0.2 s */
-    assert_true(felt(1800) > 0.05);
+    assert_true(torque_felt(1500) < 0.02); /* the ramp takes 0.2 s */
+    assert_true(torque_felt(1800) > 0.05);
 }
 
 static void is_stale(uint64_t tick, struct tact_device_input *in)
@@ -195,17 +196,17 @@ static void is_stale(uint64_t tick, struct tact_device_input *in)
     in->state = tick >= 1200 && tick < 1500 ? TACT_DEVICE_STALE : TACT_DEVICE_OK;
 }
 
-/* The switch of a device that says nothing new may have been released long ago. */
-static void old_values_hold_no_deadman(void **state)
+/* With stale values the deadman may have been released without notice. */
+static void stale_values_release_the_deadman(void **state)
 {
     (void)state;
     struct tact_session_report report;
     run(is_stale, &report, NULL);
-    assert_true(felt(1199) > 0.05);
+    assert_true(torque_felt(1199) > 0.05);
     for (int i = 1200; i < 1500; i++) {
-        assert_true(felt(i) == 0.0);
+        assert_true(torque_felt(i) == 0.0);
     }
-    assert_true(felt(1800) > 0.05);
+    assert_true(torque_felt(1800) > 0.05);
 }
 
 static void is_lost(uint64_t tick, struct tact_device_input *in)
@@ -213,52 +214,52 @@ static void is_lost(uint64_t tick, struct tact_device_input *in)
     in->state = tick >= 1200 && tick < 1500 ? TACT_DEVICE_LOST : TACT_DEVICE_OK;
 }
 
-static void lost_device_gets_nothing(void **state)
+static void a_lost_device_gets_zero(void **state)
 {
     (void)state;
     struct tact_session_report report;
     run(is_lost, &report, NULL);
     for (int i = 1200; i < 1500; i++) {
-        assert_true(felt(i) == 0.0);
+        assert_true(torque_felt(i) == 0.0);
     }
     for (int i = 1500; i < TICKS; i++) {
         for (int k = 0; k < 4; k++) {
-            assert_true(fabs(glove.sent[i][k] - glove.sent[i - 1][k]) <= STEP + 1e-12);
+            assert_true(fabs(glove.sent[i][k] - glove.sent[i - 1][k]) <= MAX_STEP + 1e-12);
         }
     }
-    assert_true(felt(1500) < 0.02);
-    assert_true(felt(1800) > 0.05);
+    assert_true(torque_felt(1500) < 0.02);
+    assert_true(torque_felt(1800) > 0.05);
 }
 
-/* Whatever is lost, nothing is armed meanwhile: a hand closes on what it does not know of. What is
- * lost once it is armed takes only its own outputs with it. */
-static void nothing_is_armed_while_a_device_is_lost(void **state)
+/* While any device is lost, no output is armed, as the user would act without its feedback. A
+ * device that is lost once outputs are armed zeroes only its own. */
+static void outputs_are_not_armed_while_a_device_is_lost(void **state)
 {
     (void)state;
     struct tact_session_report report;
-    other_lost.from = 0;
-    other_lost.to = 1200;
-    run(all_is_well, &report, NULL);
+    lost_interval.from = 0;
+    lost_interval.to = 1200;
+    run(no_disturbance, &report, NULL);
     for (int i = 0; i < 1200; i++) {
-        assert_true(felt(i) == 0.0);
+        assert_true(torque_felt(i) == 0.0);
     }
-    assert_true(felt(1200) < 0.02); /* and then over the ramp of 0.2 s */
-    assert_true(felt(1500) > 0.05);
-    other_lost.from = 1200;
-    other_lost.to = 1500;
-    run(all_is_well, &report, NULL);
-    for (int i = CLOSED; i < TICKS; i++) {
-        assert_true(felt(i) > 0.05);
+    assert_true(torque_felt(1200) < 0.02); /* then a ramp of 0.2 s */
+    assert_true(torque_felt(1500) > 0.05);
+    lost_interval.from = 1200;
+    lost_interval.to = 1500;
+    run(no_disturbance, &report, NULL);
+    for (int i = CLOSED_TICK; i < TICKS; i++) {
+        assert_true(torque_felt(i) > 0.05);
     }
-    run(lets_go, &report, NULL); /* at 1200 to 1500 */
-    assert_true(felt(1800) > 0.05);
-    other_lost.to = 1700; /* released, it comes back only with the device */
-    run(lets_go, &report, NULL);
+    run(releases_deadman, &report, NULL); /* at 1200 to 1500 */
+    assert_true(torque_felt(1800) > 0.05);
+    lost_interval.to = 1700; /* after a release outputs are armed only once the device is back */
+    run(releases_deadman, &report, NULL);
     for (int i = 1200; i < 1700; i++) {
-        assert_true(felt(i) == 0.0);
+        assert_true(torque_felt(i) == 0.0);
     }
-    assert_true(felt(1950) > 0.05);
-    other_lost.from = other_lost.to = 0;
+    assert_true(torque_felt(1950) > 0.05);
+    lost_interval.from = lost_interval.to = 0;
 }
 
 static void is_not_a_number(uint64_t tick, struct tact_device_input *in)
@@ -269,54 +270,56 @@ static void is_not_a_number(uint64_t tick, struct tact_device_input *in)
     }
 }
 
-/* The fingers stay where they are: the grip is not lost, nothing that is not finite gets in. */
-static void odd_values_move_nothing(void **state)
+/* The fingers keep their last targets: the grip is not lost, and no value that is not finite
+ * enters the simulation. */
+static void values_not_finite_are_ignored(void **state)
 {
     (void)state;
     struct tact_session_report report;
     run(is_not_a_number, &report, NULL);
     assert_int_equal(report.safety, TACT_SAFETY_ARMED);
     for (int i = 1200; i < 1300; i++) {
-        assert_true(fabs(felt(i) - felt(1199)) < 0.01);
+        assert_true(fabs(torque_felt(i) - torque_felt(1199)) < 0.01);
     }
 }
 
-static void pulls_out_the_deadman(uint64_t tick, struct tact_device_input *in)
+static void sets_deadman_to_nan(uint64_t tick, struct tact_device_input *in)
 {
     if (tick >= 1200) {
         in->channel[3] = NAN;
     }
 }
 
-static void odd_deadman_is_released(void **state)
+static void a_deadman_that_is_not_finite_is_released(void **state)
 {
     (void)state;
     struct tact_session_report report;
-    run(pulls_out_the_deadman, &report, NULL);
-    assert_true(felt(1199) > 0.05);
+    run(sets_deadman_to_nan, &report, NULL);
+    assert_true(torque_felt(1199) > 0.05);
     for (int i = 1200; i < TICKS; i++) {
-        assert_true(felt(i) == 0.0);
+        assert_true(torque_felt(i) == 0.0);
     }
 }
 
-static void throws_the_hand_away(uint64_t tick, struct tact_device_input *in)
+static void sends_huge_target(uint64_t tick, struct tact_device_input *in)
 {
     if (tick >= 1200) {
-        in->channel[0] = 1e308; /* finite, and overflows on its way through the drives */
+        in->channel[0] = 1e308; /* finite, but overflows in the computation of the drives */
     }
 }
 
-/* A simulation that blows up is a fault: zero from then on, and a report that says so. */
-static void blown_up_simulation_is_a_fault(void **state)
+/* A state that becomes not finite is a fault: outputs are zero from then on, and the report states
+ * it. */
+static void a_diverged_simulation_is_a_fault(void **state)
 {
     (void)state;
     struct tact_session_report report;
     char *json;
-    run(throws_the_hand_away, &report, &json);
+    run(sends_huge_target, &report, &json);
     assert_int_equal(report.safety, TACT_SAFETY_FAULT);
-    assert_true(felt(1199) > 0.05);
+    assert_true(torque_felt(1199) > 0.05);
     for (int i = 1210; i < TICKS; i++) {
-        assert_true(felt(i) == 0.0);
+        assert_true(torque_felt(i) == 0.0);
     }
     assert_non_null(json);
     const char *const keys[] = {
@@ -331,14 +334,14 @@ static void blown_up_simulation_is_a_fault(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(force_is_felt_and_released),
-        cmocka_unit_test(deadman_takes_the_force_at_once),
-        cmocka_unit_test(old_values_hold_no_deadman),
-        cmocka_unit_test(lost_device_gets_nothing),
-        cmocka_unit_test(nothing_is_armed_while_a_device_is_lost),
-        cmocka_unit_test(odd_values_move_nothing),
-        cmocka_unit_test(odd_deadman_is_released),
-        cmocka_unit_test(blown_up_simulation_is_a_fault),
+        cmocka_unit_test(a_grip_is_felt_and_released_at_the_end),
+        cmocka_unit_test(a_released_deadman_zeroes_the_force_at_once),
+        cmocka_unit_test(stale_values_release_the_deadman),
+        cmocka_unit_test(a_lost_device_gets_zero),
+        cmocka_unit_test(outputs_are_not_armed_while_a_device_is_lost),
+        cmocka_unit_test(values_not_finite_are_ignored),
+        cmocka_unit_test(a_deadman_that_is_not_finite_is_released),
+        cmocka_unit_test(a_diverged_simulation_is_a_fault),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

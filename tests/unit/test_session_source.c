@@ -1,4 +1,4 @@
-/* A moment source that dies or is late costs accuracy or host time, never a deadline, and is
+/* A moment source that ends or is late costs accuracy or host time but never a deadline, and is
  * reported. */
 #include <errno.h>
 #include <math.h>
@@ -14,9 +14,9 @@
 #include "support/run_scene.h"
 
 /* The OpenCL source with the fault that user points to. */
-static int faulty(void *user, const struct tact_source_scene *scene, const char *device,
-                  int64_t period_ns, struct tact_messages messages, struct tact_source *out,
-                  struct tact_error *err)
+static int make_faulty_source(void *user, const struct tact_source_scene *scene, const char *device,
+                              int64_t period_ns, struct tact_messages messages,
+                              struct tact_source *out, struct tact_error *err)
 {
     struct tact_opencl_options options = tact_opencl_options_default();
     options.device = device;
@@ -28,13 +28,13 @@ static int faulty(void *user, const struct tact_source_scene *scene, const char 
 
 enum { TICKS = 1500, FAULT = TICKS / 2 };
 
-static void run_faulty(struct tact_opencl_fault fault, const char *source, struct run_result *r)
+static void run_with_fault(struct tact_opencl_fault fault, const char *source, struct run_result *r)
 {
     struct run_options o = {.scene = "ruler.yaml",
                             .seconds = TICKS * 1e-3,
                             .clock = TACT_LOOP_REAL,
                             .source = source,
-                            .factory = faulty,
+                            .factory = make_faulty_source,
                             .factory_user = &fault};
     run_scene(&o, r);
     print_message(
@@ -45,56 +45,57 @@ static void run_faulty(struct tact_opencl_fault fault, const char *source, struc
     assert_int_equal(r->report.loop.ticks, TICKS);
     assert_int_equal(r->report.loop.executed + r->report.loop.skipped, TICKS);
     assert_true(fabs(r->pitch_deg) < 0.5);
-    /* A busy machine that refuses priority misses some; a loop that waited for its worker would
-     * miss all that follow. */
+    /* On a busy machine without real-time priority some deadlines are missed; if the loop waited
+     * for its worker it would miss all that follow. */
     assert_true(r->report.loop.missed < FAULT * 2 / 3);
 }
 
-static void worker_killed_in_mid_run(void **state)
+static void a_killed_worker_is_replaced_by_the_host(void **state)
 {
     (void)state;
     need_opencl();
     struct run_result r;
-    run_faulty((struct tact_opencl_fault){.exit_after = FAULT}, "opencl", &r);
+    run_with_fault((struct tact_opencl_fault){.exit_after = FAULT}, "opencl", &r);
     assert_true(r.report.fallback_ticks >= FAULT - 100);
     assert_true(r.report.source_pairs > FAULT / 3);
     assert_non_null(strstr(r.warnings, "late"));
 }
 
-static void worker_hangs(void **state)
+static void a_hanging_worker_is_replaced_by_the_host(void **state)
 {
     (void)state;
     need_opencl();
     struct run_result r;
-    run_faulty((struct tact_opencl_fault){.hang_after = FAULT}, "opencl", &r);
+    run_with_fault((struct tact_opencl_fault){.hang_after = FAULT}, "opencl", &r);
     assert_true(r.report.fallback_ticks >= FAULT - 100);
     assert_non_null(strstr(r.warnings, "late"));
 }
 
-static void worker_late_now_and_then(void **state)
+static void occasional_late_frames_are_tolerated(void **state)
 {
     (void)state;
     need_opencl();
     struct run_result r;
-    run_faulty((struct tact_opencl_fault){.delay_every = 20, .delay_ns = 3000000}, "opencl", &r);
+    run_with_fault((struct tact_opencl_fault){.delay_every = 20, .delay_ns = 3000000}, "opencl",
+                   &r);
     assert_true(r.report.fallback_ticks > TICKS / 30);
     assert_true(r.report.source_pairs > TICKS / 30);
 }
 
-/* A driver whose results are wrong is found out before the loop starts, and the host takes over. */
-static void wrong_kernels_are_not_used(void **state)
+/* A driver with wrong results is detected before the loop starts, and the host measures instead. */
+static void kernels_with_wrong_results_are_not_used(void **state)
 {
     (void)state;
     need_opencl();
     struct run_result r;
-    run_faulty((struct tact_opencl_fault){.wrong_kernels = 1}, "auto", &r);
+    run_with_fault((struct tact_opencl_fault){.wrong_kernels = 1}, "auto", &r);
     assert_string_equal(r.report.source, "host");
     assert_int_equal(r.report.source_pairs, 0);
     assert_non_null(strstr(r.warnings, "host"));
 }
 
-/* Without a late frame the age is 1: the very poses of this tick, measured in another thread. */
-static void age_is_one(void **state)
+/* Without late frames the age is 1: moments of this tick's poses, measured in another thread. */
+static void results_have_age_one(void **state)
 {
     (void)state;
     need_opencl();
@@ -116,11 +117,11 @@ static void age_is_one(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(age_is_one),
-        cmocka_unit_test(worker_killed_in_mid_run),
-        cmocka_unit_test(worker_hangs),
-        cmocka_unit_test(worker_late_now_and_then),
-        cmocka_unit_test(wrong_kernels_are_not_used),
+        cmocka_unit_test(results_have_age_one),
+        cmocka_unit_test(a_killed_worker_is_replaced_by_the_host),
+        cmocka_unit_test(a_hanging_worker_is_replaced_by_the_host),
+        cmocka_unit_test(occasional_late_frames_are_tolerated),
+        cmocka_unit_test(kernels_with_wrong_results_are_not_used),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,6 @@
-/*
- * A session in a loop of the program's own: the same bits as the loop's, a controller whose targets
- * a replay takes from the log, and faults that are cleared once their cause is gone.
- */
+/* A session stepped by the program's own loop: the same bits as in tact's loop, a controller
+ * whose targets a replay reads from the log, and faults that can be cleared once their cause
+ * has ended. */
 #include <errno.h>
 #include <math.h>
 #include <setjmp.h>
@@ -22,7 +21,7 @@
 #define LOG_A TACT_BINARY_DIR "/step_a.mcap"
 #define LOG_B TACT_BINARY_DIR "/step_b.mcap"
 
-/* A finger over a ball on a floor, felt by a glove whose switch is the deadman. */
+/* A finger above a ball on a floor, with a glove as haptic device whose switch is the deadman. */
 #define SCENE(more)                                                                                \
     "name: step\n"                                                                                 \
     "materials: [{name: m}]\n"                                                                     \
@@ -46,8 +45,8 @@ static int deadman = 1; /* the glove's switch */
 static double written;
 static int writes;
 
-static void glove_read(void *self, uint64_t tick, double t, int64_t now,
-                       struct tact_device_input *in)
+static void device_read(void *self, uint64_t tick, double t, int64_t now,
+                        struct tact_device_input *in)
 {
     (void)self, (void)tick, (void)t;
     in->state = TACT_DEVICE_OK;
@@ -55,23 +54,23 @@ static void glove_read(void *self, uint64_t tick, double t, int64_t now,
     in->channel[0] = deadman;
 }
 
-static void glove_write(void *self, const double *out, int64_t now)
+static void device_write(void *self, const double *out, int64_t now)
 {
     (void)self, (void)now;
     written = out[0];
     writes++;
 }
 
-static void glove_close(void *self)
+static void device_close(void *self)
 {
     (void)self;
 }
 
-static int glove_open(const struct tact_device_config *config, struct tact_device *out,
-                      struct tact_error *err)
+static int device_open(const struct tact_device_config *config, struct tact_device *out,
+                       struct tact_error *err)
 {
-    static const struct tact_device_ops ops = {TACT_ABI(struct tact_device_ops), glove_read,
-                                               glove_write, glove_close};
+    static const struct tact_device_ops ops = {TACT_ABI(struct tact_device_ops), device_read,
+                                               device_write, device_close};
     (void)err;
     assert_ptr_equal(config->user, &writes);
     out->ops = &ops;
@@ -82,24 +81,24 @@ static int glove_open(const struct tact_device_config *config, struct tact_devic
 }
 
 static const struct tact_device_type glove = {TACT_ABI(struct tact_device_type), "glove", "a glove",
-                                              glove_open, &writes};
+                                              device_open, &writes};
 static const struct tact_device_type *const types[] = {&glove};
 
 struct rig {
     struct tact_scene *scene;
     struct tact_session *session;
-    double spoilt; /* target of the controller, where it is not 0 */
+    double bad_target; /* target of the controller, where it is not 0 */
     uint64_t called;
 };
 
-/* Presses the ball, in and out. */
+/* Moves the finger onto the ball and back. */
 static void control(void *user, const struct tact_session_state *state, double *target)
 {
     struct rig *rig = user;
     assert_int_equal(state->tick, rig->called++);
     assert_int_equal(state->joint_count, 1);
     assert_true(isfinite(state->q[0]) && isfinite(state->v[0]) && isfinite(state->torque[0]));
-    target[0] = rig->spoilt != 0.0 ? rig->spoilt : -0.3 * tact_sin(20.0 * state->time);
+    target[0] = rig->bad_target != 0.0 ? rig->bad_target : -0.3 * tact_sin(20.0 * state->time);
 }
 
 static void open_rig(struct rig *rig, const char *text, int clock, const char *log)
@@ -125,7 +124,7 @@ static void close_rig(struct rig *rig)
     tact_scene_free(rig->scene);
 }
 
-/* So many ticks, the last of which is returned. */
+/* Steps `ticks` ticks; returns the number of the last. */
 static struct tact_session_status step(struct rig *rig, int ticks)
 {
     struct tact_session_status status = {.tick = 0};
@@ -135,7 +134,8 @@ static struct tact_session_status step(struct rig *rig, int ticks)
     return status;
 }
 
-/* Every value that follows from state and inputs, and every input but the time of it. */
+/* Compares all values that are computed from state and inputs, and the inputs except their
+ * stamps. */
 static void logs_are_equal(const char *a, const char *b, uint64_t ticks)
 {
     struct tact_error err = {0};
@@ -168,7 +168,7 @@ static void logs_are_equal(const char *a, const char *b, uint64_t ticks)
     }
 }
 
-static void replays_to_the_same_bits(const char *log, uint64_t ticks)
+static void expect_replay(const char *log, uint64_t ticks)
 {
     struct tact_replay_report report;
     struct tact_error err = {0};
@@ -179,8 +179,8 @@ static void replays_to_the_same_bits(const char *log, uint64_t ticks)
     }
 }
 
-/* On either clock, whatever time the program names. */
-static void steps_give_the_bits_of_a_run(void **state)
+/* With either clock, whatever times the program passes. */
+static void stepping_has_the_bits_of_a_run(void **state)
 {
     (void)state;
     struct rig rig;
@@ -189,7 +189,7 @@ static void steps_give_the_bits_of_a_run(void **state)
     assert_int_equal(tact_session_run(rig.session, &report), 0);
     assert_true(report.contacts_max > 1);
     close_rig(&rig);
-    replays_to_the_same_bits(LOG_A, 200);
+    expect_replay(LOG_A, 200);
     for (int clock = TACT_LOOP_REAL; clock <= TACT_LOOP_FREE; clock++) {
         struct tact_session_status status = {0};
         open_rig(&rig, SCENE("deadman: glove.switch\n"), clock, LOG_B);
@@ -226,7 +226,7 @@ static void calls_out_of_order_are_refused(void **state)
     assert_int_equal(tact_session_clear_fault(rig.session), -EALREADY);
     step(&rig, 150);
     assert_true(written != 0.0);
-    close_rig(&rig); /* ends it as well */
+    close_rig(&rig); /* also ends the session */
     assert_true(written == 0.0);
     assert_int_equal(writes, 151);
     open_rig(&rig, SCENE(""), TACT_LOOP_FREE, NULL);
@@ -236,7 +236,7 @@ static void calls_out_of_order_are_refused(void **state)
     close_rig(&rig);
 }
 
-static void names_are_found(void **state)
+static void bodies_and_joints_are_found_by_name(void **state)
 {
     (void)state;
     struct rig rig;
@@ -248,7 +248,7 @@ static void names_are_found(void **state)
     const int pair = tact_session_find_pair(rig.session, "ball/h.a");
     assert_string_equal(tact_session_pair_name(rig.session, pair), "ball/h.a");
     assert_int_equal(tact_session_find_pair(rig.session, "h.a/ball"), -ENOENT);
-    /* What touched is read after a step. */
+    /* Contacts can be read after a step. */
     struct tact_world *world = tact_session_world(rig.session);
     int touched = 0;
     assert_int_equal(tact_session_begin(rig.session), 0);
@@ -286,19 +286,19 @@ static void released_deadman_keeps_the_targets(void **state)
     step(&rig, 10);
     assert_true(hand.target[0] != before);
     close_rig(&rig);
-    replays_to_the_same_bits(LOG_A, 70);
+    expect_replay(LOG_A, 70);
 }
 
-/* A target that is not finite, for some ticks. */
-static void spoil(struct rig *rig)
+/* Sets a target that is not finite for some ticks. */
+static void set_bad_target(struct rig *rig)
 {
-    rig->spoilt = NAN;
+    rig->bad_target = NAN;
     struct tact_session_status status = step(rig, 5);
     assert_int_equal(status.safety, TACT_SAFETY_FAULT);
     assert_string_equal(status.fault.text, "joint h.a: its target is not finite");
     assert_true(written == 0.0);
     assert_int_equal(tact_session_clear_fault(rig->session), -EBUSY);
-    rig->spoilt = 0.0;
+    rig->bad_target = 0.0;
     assert_true(tact_session_arm(rig->session) < 0);
     step(rig, 1);
     assert_int_equal(tact_session_clear_fault(rig->session), 0);
@@ -316,7 +316,7 @@ static void a_cleared_fault_waits_for_the_deadman(void **state)
     open_rig(&rig, SCENE("deadman: glove.switch\n"), TACT_LOOP_FREE, LOG_A);
     assert_int_equal(tact_session_begin(rig.session), 0);
     step(&rig, 50);
-    spoil(&rig);
+    set_bad_target(&rig);
     assert_int_equal(tact_session_arm(rig.session), -EPERM);
     deadman = 0;
     step(&rig, 1);
@@ -324,13 +324,13 @@ static void a_cleared_fault_waits_for_the_deadman(void **state)
     struct tact_session_status status = step(&rig, 20);
     assert_int_equal(status.safety, TACT_SAFETY_ARMED);
     assert_true(written != 0.0);
-    spoil(&rig);
+    set_bad_target(&rig);
     assert_int_equal(tact_session_end(rig.session, &report), 0);
     assert_int_equal(report.faults, 2);
     assert_int_equal(report.fault.tick, 50 + 56 + 21);
     assert_int_equal(report.safety, TACT_SAFETY_DISARMED);
     close_rig(&rig);
-    replays_to_the_same_bits(LOG_A, 50 + 56 + 21 + 56);
+    expect_replay(LOG_A, 50 + 56 + 21 + 56);
 }
 
 static int events(const char *path, const char *name)
@@ -353,7 +353,7 @@ static void a_cleared_fault_without_deadman_waits_for_the_program(void **state)
     open_rig(&rig, SCENE(""), TACT_LOOP_FREE, LOG_A);
     assert_int_equal(tact_session_begin(rig.session), 0);
     step(&rig, 50);
-    spoil(&rig);
+    set_bad_target(&rig);
     assert_int_equal(tact_session_arm(rig.session), 0);
     struct tact_session_status status = step(&rig, 20);
     assert_int_equal(status.safety, TACT_SAFETY_ARMED);
@@ -364,11 +364,11 @@ static void a_cleared_fault_without_deadman_waits_for_the_program(void **state)
     close_rig(&rig);
     assert_int_equal(events(LOG_A, "fault"), 1);
     assert_int_equal(events(LOG_A, "fault cleared"), 1);
-    replays_to_the_same_bits(LOG_A, 50 + 56 + 40);
+    expect_replay(LOG_A, 50 + 56 + 40);
 }
 
-/* A state that cannot be stays one until the program puts another in its place. */
-static void a_cause_that_stands_is_not_cleared(void **state)
+/* An invalid state remains a fault until the program replaces it. */
+static void a_fault_with_a_present_cause_is_not_cleared(void **state)
 {
     (void)state;
     struct rig rig;
@@ -388,13 +388,13 @@ static void a_cause_that_stands_is_not_cleared(void **state)
     assert_int_equal(step(&rig, 1).safety, TACT_SAFETY_FAULT);
     assert_int_equal(tact_session_clear_fault(rig.session), 0);
     assert_int_equal(step(&rig, 1).safety, TACT_SAFETY_DISARMED);
-    /* Asked for in time, and there again in the tick itself. */
-    rig.spoilt = NAN;
+    /* Cleared between two ticks, but present again in the next tick. */
+    rig.bad_target = NAN;
     step(&rig, 1);
-    rig.spoilt = 0.0;
+    rig.bad_target = 0.0;
     step(&rig, 1);
     assert_int_equal(tact_session_clear_fault(rig.session), 0);
-    rig.spoilt = NAN;
+    rig.bad_target = NAN;
     assert_int_equal(step(&rig, 1).safety, TACT_SAFETY_FAULT);
     close_rig(&rig);
     remove(LOG_A);
@@ -404,13 +404,13 @@ static void a_cause_that_stands_is_not_cleared(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(steps_give_the_bits_of_a_run),
+        cmocka_unit_test(stepping_has_the_bits_of_a_run),
         cmocka_unit_test(calls_out_of_order_are_refused),
-        cmocka_unit_test(names_are_found),
+        cmocka_unit_test(bodies_and_joints_are_found_by_name),
         cmocka_unit_test(released_deadman_keeps_the_targets),
         cmocka_unit_test(a_cleared_fault_waits_for_the_deadman),
         cmocka_unit_test(a_cleared_fault_without_deadman_waits_for_the_program),
-        cmocka_unit_test(a_cause_that_stands_is_not_cleared),
+        cmocka_unit_test(a_fault_with_a_present_cause_is_not_cleared),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,7 @@
-/*
- * A twin in the loop: a virtual wall that is stiffer than the device's friction allows makes it
- * oscillate, a softer one lets it rest (Colgate and Brown 1994), at the exact limit of the sampled
- * system with its delay; and the scene of a wheel that nobody needs to own.
- */
+/* A simulated device (twin) in the loop: against a virtual wall stiffer than the device's
+ * friction allows it oscillates, against a softer one it comes to rest (Colgate and Brown
+ * 1994), at the exact limit of the sampled system with its delay; and the example scene with a
+ * simulated wheel. */
 #include <complex.h>
 #include <math.h>
 #include <setjmp.h>
@@ -36,14 +35,15 @@ static double complex plant(double theta, int delay)
            cexp(-I * theta * delay);
 }
 
-/* The stiffness at which it would oscillate for ever: where the loop's phase is -180 degrees. */
-static double stiffest(int delay)
+/* The stiffness at the limit of stability: the loop's gain is 1 where its phase is -180 degrees. */
+static double stiffness_limit(int delay)
 {
     double low = 1e-4, high = 1.0;
     for (int i = 0; i < 200; i++) {
         double theta = 0.5 * (low + high);
         double complex g = plant(theta, delay);
-        /* From -90 degrees at rest down through -180, where the sine changes its sign. */
+        /* The phase decreases from -90 degrees at frequency 0 through -180, where its sine changes
+         * sign. */
         *(cimag(g) < 0.0 ? &low : &high) = theta;
     }
     return 1.0 / cabs(plant(low, delay));
@@ -60,9 +60,10 @@ static struct tact_device open_twin(const struct tact_device_setting *settings, 
     return device;
 }
 
-/* How far from 0 a twin goes in its last 200 of 20,000 ticks beside a spring and damper. */
-static double left_over(const struct tact_device_setting *settings, int count, double stiffness,
-                        double damping)
+/* Largest displacement of a twin in the last 200 of 20,000 ticks with a virtual spring and
+ * damper. */
+static double residual_motion(const struct tact_device_setting *settings, int count,
+                              double stiffness, double damping)
 {
     struct tact_device device = open_twin(settings, count);
     double before = 0.0, most = 0.0;
@@ -79,8 +80,9 @@ static double left_over(const struct tact_device_setting *settings, int count, d
     return most;
 }
 
-/* b > K T / 2: whatever spring holds the device beside. At the exact limit without a hand. */
-static void spring_obeys_colgate_and_brown(void **state)
+/* Stable where b > K T / 2, with or without a real spring on the device; without one, up to the
+ * exact limit. */
+static void a_spring_is_stable_up_to_the_limit_of_colgate_and_brown(void **state)
 {
     (void)state;
     const char *const hands[] = {"0", "50", "2e3", "1e5", "4e5"};
@@ -89,7 +91,7 @@ static void spring_obeys_colgate_and_brown(void **state)
         const struct tact_device_setting s[] = {
             SETTING("axes", "x"),    SETTING("forces", "f"),   SETTING("mass", "0.05"),
             SETTING("damping", "2"), SETTING("start", "1e-3"), SETTING("stiffness", hands[i])};
-        double rest = left_over(s, 6, 0.98 * limit, 0.0);
+        double rest = residual_motion(s, 6, 0.98 * limit, 0.0);
         if (rest > 1e-4) {
             fail_msg("%s N/m of hand: %g m", hands[i], rest);
         }
@@ -100,37 +102,40 @@ static void spring_obeys_colgate_and_brown(void **state)
         const struct tact_device_setting s[] = {
             SETTING("axes", "x"),    SETTING("forces", "f"),   SETTING("mass", "0.05"),
             SETTING("damping", "2"), SETTING("start", "1e-3"), SETTING("force_delay", late)};
-        const double exact = stiffest(delay), simple = friction / (period * (0.5 + delay));
+        const double exact = stiffness_limit(delay), simple = friction / (period * (0.5 + delay));
         print_message("%d ticks late: %.1f N/m, b / (T/2 + delay) is %.1f\n", delay, exact, simple);
         assert_true(fabs(exact / simple - 1.0) < 0.03);
-        assert_true(left_over(s, 6, 0.99 * exact, 0.0) < 1e-4);
-        assert_true(left_over(s, 6, 1.01 * exact, 0.0) > 1e-2);
+        assert_true(residual_motion(s, 6, 0.99 * exact, 0.0) < 1e-4);
+        assert_true(residual_motion(s, 6, 1.01 * exact, 0.0) > 1e-2);
     }
 }
 
-/* b > B: a sampled damper pushes the wrong way between a quarter and a half of the rate of samples.
- * With a spring that is in resonance at theta / T it takes b < B (-cos theta) (sin u / u)^2, u =
- * theta / 2: what the hold passes on of the difference of two samples. */
-static void damper_obeys_colgate_and_brown(void **state)
+/* Stable where b > B: a sampled damper adds energy at frequencies between a quarter and a half of
+ * the sampling rate. With a spring in resonance at theta / T it is unstable where b < B (-cos
+ * theta) (sin u / u)^2, u = theta / 2, by the response of the zero-order hold to the difference of
+ * two samples. */
+static void a_damper_is_stable_up_to_its_limit(void **state)
 {
     (void)state;
     for (int i = 0; i < 10; i++) {
         const double theta = (0.05 + 0.1 * i) * pi, u = 0.5 * theta;
         const double share = -cos(theta) * pow(sin(u) / u, 2.0);
-        char stiff[32];
-        tact_number_print(stiff, sizeof stiff, "%.17g", mass * pow(theta / period, 2.0));
+        char stiffness_text[32];
+        tact_number_print(stiffness_text, sizeof stiffness_text, "%.17g",
+                          mass * pow(theta / period, 2.0));
         const struct tact_device_setting s[] = {
-            SETTING("axes", "x"),    SETTING("forces", "f"),   SETTING("mass", "0.05"),
-            SETTING("damping", "2"), SETTING("start", "1e-3"), SETTING("stiffness", stiff)};
-        assert_true(left_over(s, 6, 0.0, 0.98 * friction) < 1e-4);
+            SETTING("axes", "x"),     SETTING("forces", "f"),
+            SETTING("mass", "0.05"),  SETTING("damping", "2"),
+            SETTING("start", "1e-3"), SETTING("stiffness", stiffness_text)};
+        assert_true(residual_motion(s, 6, 0.0, 0.98 * friction) < 1e-4);
         if (share > 0.3) {
-            assert_true(left_over(s, 6, 0.0, 0.95 * friction / share) < 1e-4);
-            assert_true(left_over(s, 6, 0.0, 1.05 * friction / share) > 1e-2);
+            assert_true(residual_motion(s, 6, 0.0, 0.95 * friction / share) < 1e-4);
+            assert_true(residual_motion(s, 6, 0.0, 1.05 * friction / share) > 1e-2);
         }
     }
 }
 
-/* A fingertip that a coupling ties to the twin, pressed against a wall with 1 N. */
+/* A fingertip coupled to the twin and pressed against a wall with 1 N. */
 static const char wall[] =
     "name: wall\n"
     "materials: [{name: skin}]\n"
@@ -162,8 +167,8 @@ static const char wall[] =
     "inputs: [{from: stick.x, to: hand.tip}]\n"
     "outputs: [{from: hand.tip, to: stick.f, limit: 1e3, rate: 1e9}]\n";
 
-static void make_session(const char *text, const char *name, uint64_t ticks, const char *log,
-                         struct tact_scene **scene, struct tact_session **session)
+static void run_session(const char *text, const char *name, uint64_t ticks, const char *log,
+                        struct tact_scene **scene, struct tact_session **session)
 {
     struct tact_error err = {0};
     int rc = tact_scene_parse(text, strlen(text), name, NULL, scene, &err);
@@ -179,8 +184,8 @@ static void make_session(const char *text, const char *name, uint64_t ticks, con
     }
 }
 
-/* Way that the device goes in the last second of eight [m]. */
-static double way_at_wall(double stiffness, int sensor_delay, int motor_delay)
+/* Range of the device's position in the last of eight seconds [m]. */
+static double motion_at_wall(double stiffness, int sensor_delay, int motor_delay)
 {
     enum { TICKS = 8000 };
     char text[4096], log[] = "/tmp/tact_twin_XXXXXX";
@@ -192,7 +197,7 @@ static double way_at_wall(double stiffness, int sensor_delay, int motor_delay)
     close(mkstemp(log));
     tact_number_print(text, sizeof text, wall, stiffness, sensor_delay * period,
                       motor_delay * period);
-    make_session(text, "wall.yaml", TICKS, log, &scene, &session);
+    run_session(text, "wall.yaml", TICKS, log, &scene, &session);
     assert_int_equal(tact_session_run(session, &report), 0);
     tact_session_destroy(session);
     tact_scene_free(scene);
@@ -216,9 +221,9 @@ static void wall_is_stable_up_to_its_limit(void **state)
     static const int delays[][2] = {{0, 0}, {1, 0}, {1, 1}};
     for (int i = 0; i < 3; i++) {
         const int *d = delays[i];
-        const double limit = stiffest(d[0] + d[1]);
-        const double below = way_at_wall(0.9 * limit, d[0], d[1]);
-        const double above = way_at_wall(1.1 * limit, d[0], d[1]);
+        const double limit = stiffness_limit(d[0] + d[1]);
+        const double below = motion_at_wall(0.9 * limit, d[0], d[1]);
+        const double above = motion_at_wall(1.1 * limit, d[0], d[1]);
         print_message("%d + %d ticks late, limit %.0f N/m: %.1e m below it, %.1e m above\n", d[0],
                       d[1], limit, below, above);
         assert_true(below < 1e-6);
@@ -253,9 +258,9 @@ static long find_field(const char *path, const char *name)
     return at;
 }
 
-/* wheel_twin.yaml: the hand turns the wheel into the box and feels what the box feels; the log
- * replays to the bit, and a second run gives the same one. */
-static void turns_into_the_box(void **state)
+/* wheel_twin.yaml: the hand turns the wheel, whose finger pushes a box, and feels the contact
+ * force; the log replays bit for bit, and a second run makes the same log. */
+static void the_wheel_pushes_the_box_and_feels_it(void **state)
 {
     (void)state;
     enum { X, SENT, BOX, FINGER, DRAG, WEIGHT, COLUMNS };
@@ -290,14 +295,14 @@ static void turns_into_the_box(void **state)
         assert_true(fabs(code - nearbyint(code)) < 1e-6);
         furthest = fmax(furthest, row[X]);
         if (tick >= 1800 &&
-            tick < 2300) { /* slides: the wheel has a tenth of the push on the box */
+            tick < 2300) { /* while sliding, the wheel's force is a tenth of that on the box */
             assert_true(row[BOX] > 0.005);
             assert_true(fabs(row[SENT] + 0.1 * fabs(row[FINGER])) < 0.02);
-            /* The finger, which cannot move up or down, may press on the box as well. */
-            const double gained = 0.8 * (row[BOX] - row[BOX - COLUMNS]) / 1e-3;
+            /* The finger cannot move vertically, so it may also press on the box from above. */
+            const double energy_gained = 0.8 * (row[BOX] - row[BOX - COLUMNS]) / 1e-3;
             assert_true(row[WEIGHT] > 0.5 * 0.8 * 9.81);
             assert_true(fabs(row[DRAG] + 0.4 * row[WEIGHT]) < 1e-6 * row[WEIGHT]);
-            assert_true(fabs(row[FINGER] + row[DRAG] - gained) < 1e-6 * row[WEIGHT]);
+            assert_true(fabs(row[FINGER] + row[DRAG] - energy_gained) < 1e-6 * row[WEIGHT]);
         }
     }
     print_message("the box went %.1f mm, the wheel %.3f of its way of 0.96\n",
@@ -309,8 +314,8 @@ static void turns_into_the_box(void **state)
     }
 }
 
-/* A twin's setting that is wrong is refused with its place in the scene. */
-static void refuses_with_its_place(void **state)
+/* A wrong setting of a twin is refused with its place in the scene. */
+static void wrong_settings_are_refused_with_their_place(void **state)
 {
     (void)state;
     static const char text[] = "name: bad\n"
@@ -337,11 +342,11 @@ static void refuses_with_its_place(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(spring_obeys_colgate_and_brown),
-        cmocka_unit_test(damper_obeys_colgate_and_brown),
+        cmocka_unit_test(a_spring_is_stable_up_to_the_limit_of_colgate_and_brown),
+        cmocka_unit_test(a_damper_is_stable_up_to_its_limit),
         cmocka_unit_test(wall_is_stable_up_to_its_limit),
-        cmocka_unit_test(turns_into_the_box),
-        cmocka_unit_test(refuses_with_its_place),
+        cmocka_unit_test(the_wheel_pushes_the_box_and_feels_it),
+        cmocka_unit_test(wrong_settings_are_refused_with_their_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,4 @@
-/*
- * What a program's device type says of its device is checked before a session believes it.
- */
+/* The description that a program's device type returns is checked before a session uses it. */
 #include <errno.h>
 #include <math.h>
 #include <setjmp.h>
@@ -13,7 +11,7 @@
 #include <cmocka.h>
 #include "rt/session/session.h"
 
-#define STALE_FROM 5 /* tick from which the device gives a state that there is none of */
+#define STALE_FROM 5 /* tick from which the device returns an undefined state */
 
 static const char text[] = "name: types\n"
                            "duration: 0.01\n"
@@ -31,10 +29,12 @@ static const char text[] = "name: types\n"
                            "inputs: [{from: glove.angle, to: h.a}]\n"
                            "outputs: [{from: h.a, to: glove.felt, limit: 1, rate: 10}]\n";
 
-static void (*spoil)(struct tact_device *device); /* what is wrong with the type, or NULL */
+static void (*spoil_device)(
+    struct tact_device *device); /* makes the device's description invalid, or NULL */
 static int closed;
 
-static void odd_read(void *self, uint64_t tick, double t, int64_t now, struct tact_device_input *in)
+static void device_read(void *self, uint64_t tick, double t, int64_t now,
+                        struct tact_device_input *in)
 {
     (void)self;
     (void)t;
@@ -42,14 +42,14 @@ static void odd_read(void *self, uint64_t tick, double t, int64_t now, struct ta
     in->state = tick < STALE_FROM ? TACT_DEVICE_OK : 77;
 }
 
-static void odd_write(void *self, const double *out, int64_t now)
+static void device_write(void *self, const double *out, int64_t now)
 {
     (void)self;
     (void)out;
     (void)now;
 }
 
-static void odd_close(void *self)
+static void device_close(void *self)
 {
     (void)self;
     closed++;
@@ -57,14 +57,14 @@ static void odd_close(void *self)
 
 static struct tact_device_ops ops;
 
-static int odd_open(const struct tact_device_config *config, struct tact_device *out,
-                    struct tact_error *err)
+static int device_open(const struct tact_device_config *config, struct tact_device *out,
+                       struct tact_error *err)
 {
     struct tact_device_info *info = &out->info;
     (void)config;
     (void)err;
-    ops =
-        (struct tact_device_ops){TACT_ABI(struct tact_device_ops), odd_read, odd_write, odd_close};
+    ops = (struct tact_device_ops){TACT_ABI(struct tact_device_ops), device_read, device_write,
+                                   device_close};
     out->ops = &ops;
     info->input_count = 7;
     info->output_count = 2;
@@ -76,17 +76,17 @@ static int odd_open(const struct tact_device_config *config, struct tact_device 
     strcpy(info->output[1].name, "spare");
     info->wrench_count = 1;
     info->wrench[0] = (struct tact_device_wrench){"wrist", "tool", 1, 0};
-    if (spoil) {
-        spoil(out);
+    if (spoil_device) {
+        spoil_device(out);
     }
     return 0;
 }
 
 /* Makes the session; where that fails *err is set. */
-static struct tact_session *make(struct tact_scene **scene, struct tact_error *err)
+static struct tact_session *make_session(struct tact_scene **scene, struct tact_error *err)
 {
     static const struct tact_device_type type = {TACT_ABI(struct tact_device_type), "odd",
-                                                 "a program's own", odd_open, NULL};
+                                                 "a program's own", device_open, NULL};
     static const struct tact_device_type *const types[] = {&type};
     struct tact_session_options options = tact_session_options_default();
     struct tact_session *session = NULL;
@@ -100,41 +100,41 @@ static struct tact_session *make(struct tact_scene **scene, struct tact_error *e
     return session;
 }
 
-#define SPOIL(name, change)                                                                        \
+#define SPOIL_CASE(name, change)                                                                   \
     static void name(struct tact_device *d)                                                        \
     {                                                                                              \
         change;                                                                                    \
     }
 
-SPOIL(too_many_inputs, d->info.input_count = 4000)
-SPOIL(negative_inputs, d->info.input_count = -1)
-SPOIL(too_many_outputs, d->info.output_count = 65)
-SPOIL(too_many_wrenches, d->info.wrench_count = 5)
-SPOIL(endless_name, memset(d->info.input[1].name, 'x', sizeof d->info.input[1].name))
-SPOIL(empty_name, d->info.input[2].name[0] = 0)
-SPOIL(same_names, strcpy(d->info.input[3].name, "angle"))
-SPOIL(same_outputs, strcpy(d->info.output[1].name, "felt"))
-SPOIL(control_name, strcpy(d->info.output[1].name, "a\nb"))
-SPOIL(c1_name, strcpy(d->info.output[1].name, "a\xc2\x9b"
-                                              "2J"))
-SPOIL(not_utf8, strcpy(d->info.input[1].name, "\xff\xfe"))
-SPOIL(endless_unit, memset(d->info.output[0].unit, 'm', sizeof d->info.output[0].unit))
-SPOIL(odd_rest, d->info.input[4].rest = NAN)
-SPOIL(endless_rest, d->info.output[1].rest = INFINITY)
-SPOIL(endless_model, memset(d->info.model, 'm', sizeof d->info.model))
-SPOIL(far_wrench, d->info.wrench[0].channel = 2)
-SPOIL(wrench_before, d->info.wrench[0].channel = -1)
-SPOIL(wrench_frame, strcpy(d->info.wrench[0].frame, "\x7f"))
-SPOIL(wrench_word, strcpy(d->info.wrench[0].name, "1 wrist"))
-SPOIL(no_functions, d->ops = NULL)
-SPOIL(no_read, ((struct tact_device_ops *)d->ops)->read = NULL)
-SPOIL(no_close, ((struct tact_device_ops *)d->ops)->close = NULL)
+SPOIL_CASE(too_many_inputs, d->info.input_count = 4000)
+SPOIL_CASE(negative_inputs, d->info.input_count = -1)
+SPOIL_CASE(too_many_outputs, d->info.output_count = 65)
+SPOIL_CASE(too_many_wrenches, d->info.wrench_count = 5)
+SPOIL_CASE(endless_name, memset(d->info.input[1].name, 'x', sizeof d->info.input[1].name))
+SPOIL_CASE(empty_name, d->info.input[2].name[0] = 0)
+SPOIL_CASE(same_names, strcpy(d->info.input[3].name, "angle"))
+SPOIL_CASE(same_outputs, strcpy(d->info.output[1].name, "felt"))
+SPOIL_CASE(control_name, strcpy(d->info.output[1].name, "a\nb"))
+SPOIL_CASE(c1_name, strcpy(d->info.output[1].name, "a\xc2\x9b"
+                                                   "2J"))
+SPOIL_CASE(not_utf8, strcpy(d->info.input[1].name, "\xff\xfe"))
+SPOIL_CASE(endless_unit, memset(d->info.output[0].unit, 'm', sizeof d->info.output[0].unit))
+SPOIL_CASE(odd_rest, d->info.input[4].rest = NAN)
+SPOIL_CASE(endless_rest, d->info.output[1].rest = INFINITY)
+SPOIL_CASE(endless_model, memset(d->info.model, 'm', sizeof d->info.model))
+SPOIL_CASE(far_wrench, d->info.wrench[0].channel = 2)
+SPOIL_CASE(wrench_before, d->info.wrench[0].channel = -1)
+SPOIL_CASE(wrench_frame, strcpy(d->info.wrench[0].frame, "\x7f"))
+SPOIL_CASE(wrench_word, strcpy(d->info.wrench[0].name, "1 wrist"))
+SPOIL_CASE(no_functions, d->ops = NULL)
+SPOIL_CASE(no_read, ((struct tact_device_ops *)d->ops)->read = NULL)
+SPOIL_CASE(no_close, ((struct tact_device_ops *)d->ops)->close = NULL)
 
-static void every_fault_is_refused(void **state)
+static void every_invalid_description_is_refused(void **state)
 {
     (void)state;
     static const struct {
-        void (*spoil)(struct tact_device *);
+        void (*spoil_device)(struct tact_device *);
         const char *why;
         int closes;
     } faults[] = {{too_many_inputs, "4000 inputs", 1},
@@ -162,8 +162,8 @@ static void every_fault_is_refused(void **state)
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
         struct tact_scene *scene = NULL;
         struct tact_error err;
-        spoil = faults[i].spoil;
-        struct tact_session *session = make(&scene, &err);
+        spoil_device = faults[i].spoil_device;
+        struct tact_session *session = make_session(&scene, &err);
         if (session || !strstr(err.text, faults[i].why)) {
             fail_msg("\"%s\" was expected, not \"%s\"", faults[i].why, err.text);
         }
@@ -174,16 +174,16 @@ static void every_fault_is_refused(void **state)
     }
 }
 
-/* A type that is right is taken. It need not name itself, and a state that there is none of is that
- * of a device that is lost. */
-static void what_is_right_is_taken(void **state)
+/* A valid type is accepted. It need not state its name, and an undefined state counts as a lost
+ * device. */
+static void a_valid_type_is_accepted(void **state)
 {
     (void)state;
     struct tact_scene *scene = NULL;
     struct tact_error err;
     struct tact_session_report report;
-    spoil = NULL;
-    struct tact_session *session = make(&scene, &err);
+    spoil_device = NULL;
+    struct tact_session *session = make_session(&scene, &err);
     if (!session) {
         fail_msg("%s", err.text);
     }
@@ -195,8 +195,8 @@ static void what_is_right_is_taken(void **state)
     assert_int_equal(closed, 1);
 }
 
-static int fails(const struct tact_device_config *config, struct tact_device *out,
-                 struct tact_error *err)
+static int open_fails(const struct tact_device_config *config, struct tact_device *out,
+                      struct tact_error *err)
 {
     (void)config;
     (void)out;
@@ -204,17 +204,17 @@ static int fails(const struct tact_device_config *config, struct tact_device *ou
     return -ENXIO;
 }
 
-/* A type that fails without a word, or is not one, is named as well. */
-static void failing_types_are_named(void **state)
+/* A type that fails without a message, or that is invalid itself, is named in the error. */
+static void failures_of_a_type_name_it(void **state)
 {
     (void)state;
     static const struct tact_device_type silent = {TACT_ABI(struct tact_device_type), "odd",
-                                                   "fails", fails, NULL};
+                                                   "fails", open_fails, NULL};
     static const struct tact_device_type empty = {.abi = TACT_ABI(struct tact_device_type)};
     static const struct tact_device_type old = {
-        {sizeof old, TACT_ABI_VERSION - 1}, "odd", "is old", fails, NULL};
+        {sizeof old, TACT_ABI_VERSION - 1}, "odd", "is old", open_fails, NULL};
     static const struct tact_device_type small = {
-        {sizeof old - 8, TACT_ABI_VERSION}, "odd", "is short", fails, NULL};
+        {sizeof old - 8, TACT_ABI_VERSION}, "odd", "is short", open_fails, NULL};
     const struct tact_device_type *const types[] = {&silent, &empty, &old, &small};
     static const char *const why[] = {"cannot be opened: No such device", "has no name",
                                       "compiled for another ABI version",
@@ -236,23 +236,23 @@ static void failing_types_are_named(void **state)
     }
 }
 
-static int asked; /* to replace what is kept */
+static int replace_asked; /* whether the device is asked to replace its recording */
 
-static int keeps(const struct tact_device_config *config, struct tact_device *out,
-                 struct tact_error *err)
+static int open_with_recording(const struct tact_device_config *config, struct tact_device *out,
+                               struct tact_error *err)
 {
     assert_non_null(config->record);
-    asked = config->replace;
-    return odd_open(config, out, err);
+    replace_asked = config->replace;
+    return device_open(config, out, err);
 }
 
-/* What a device keeps may be replaced where the log may be, but not where the scene plays a file of
- * that folder. */
-static void what_is_played_is_not_replaced(void **state)
+/* A device's recording may be replaced where the log may be, but not where the scene plays a file
+ * of that folder. */
+static void a_played_recording_is_not_replaced(void **state)
 {
     (void)state;
     static const struct tact_device_type type = {TACT_ABI(struct tact_device_type), "odd", "keeps",
-                                                 keeps, NULL};
+                                                 open_with_recording, NULL};
     static const struct tact_device_type *const types[] = {&type};
     static const struct {
         const char *setting, *folder;
@@ -276,14 +276,14 @@ static void what_is_played_is_not_replaced(void **state)
         options.clock = TACT_LOOP_FREE;
         options.replace = cases[i].replace;
         options.record_devices = cases[i].folder;
-        spoil = NULL;
+        spoil_device = NULL;
         assert_int_equal(tact_scene_parse(edited, strlen(edited), "types.yaml", NULL, &scene, &err),
                          0);
         if (tact_session_create(scene, &options, &session, &err)) {
             fail_msg("%s", err.text);
         }
-        if (asked != cases[i].expected) {
-            fail_msg("case %zu: %d", i, asked);
+        if (replace_asked != cases[i].expected) {
+            fail_msg("case %zu: %d", i, replace_asked);
         }
         tact_session_destroy(session);
         tact_scene_free(scene);
@@ -293,10 +293,10 @@ static void what_is_played_is_not_replaced(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_fault_is_refused),
-        cmocka_unit_test(what_is_right_is_taken),
-        cmocka_unit_test(failing_types_are_named),
-        cmocka_unit_test(what_is_played_is_not_replaced),
+        cmocka_unit_test(every_invalid_description_is_refused),
+        cmocka_unit_test(a_valid_type_is_accepted),
+        cmocka_unit_test(failures_of_a_type_name_it),
+        cmocka_unit_test(a_played_recording_is_not_replaced),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* A pair that cannot be measured keeps its last overlap for a few ticks, then the safety chain goes
- * to fault; it is reported by name, counted, in the log, and a replay does the same. */
+/* A pair that cannot be measured keeps its last overlap for a few ticks, then the session is in
+ * fault; the pair is reported by name, counted and logged, and a replay is equal. */
 #include <errno.h>
 #include <math.h>
 #include <setjmp.h>
@@ -18,9 +18,9 @@
 #include "support/run_scene.h"
 
 #define LOG "unmeasured.mcap"
-#define BOUND 20 /* ticks, as session.h says */
+#define MAX_TICKS 20 /* [ticks], as in session.h */
 
-/* Two rings, one on the other: neither is convex, so that they need a scratch. */
+/* Two rings, one on the other: neither is convex, so that their moments need a scratch. */
 #define RING                                                                                       \
     "{type: mesh, material: steel, generate: {kind: torus, radius: 0.05, tube: 0.01, "             \
     "triangles: 800}}\n"
@@ -43,7 +43,7 @@ static const char scene_text[] = "name: rings\n"
 
 static char reported[4096];
 
-static void keep(void *user, enum tact_message_level level, const char *text)
+static void store_message(void *user, enum tact_message_level level, const char *text)
 {
     (void)user;
     (void)level;
@@ -56,20 +56,20 @@ struct opened {
     struct tact_session *session;
 };
 
-static struct opened open_rings(const char *record, int ticks)
+static struct opened open_session(const char *record, int ticks)
 {
     struct tact_session_options o = tact_session_options_default();
     struct opened s;
     o.clock = TACT_LOOP_FREE;
     o.record = record;
     o.ticks = (uint64_t)ticks;
-    o.messages = (struct tact_messages){keep, NULL};
+    o.messages = (struct tact_messages){store_message, NULL};
     reported[0] = 0;
     open_text(scene_text, &o, &s.scene, &s.session);
     return s;
 }
 
-static void close_rings(struct opened *s)
+static void close_session(struct opened *s)
 {
     tact_session_destroy(s->session);
     tact_scene_free(s->scene);
@@ -80,49 +80,49 @@ static double height(const struct tact_session *s)
     return tact_world_body(s->world, 0)->pose.position[2];
 }
 
-/* Ticks from `from` on, without the scratch that the pair's moments need, or with it. */
-static void run_ticks(struct tact_session *s, int from, int count, int measurable)
+/* Runs ticks from `from` on, with or without the scratch that the pair's moments need. */
+static void run_ticks(struct tact_session *s, int from, int count, int with_scratch)
 {
     struct tact_moments_scratch *scratch = s->scratch;
-    s->scratch = measurable ? scratch : NULL;
+    s->scratch = with_scratch ? scratch : NULL;
     for (int i = from; i < from + count; i++) {
         tact_session_tick(s, (uint64_t)i, 0, 0);
     }
     s->scratch = scratch;
 }
 
-static void is_carried_then_faults(void **state)
+static void an_unmeasured_pair_is_carried_and_then_a_fault(void **state)
 {
     (void)state;
-    struct opened o = open_rings(NULL, 1000);
+    struct opened o = open_session(NULL, 1000);
     struct tact_session *s = o.session;
     const struct tact_contact *c = tact_world_contact(s->world, 0);
     run_ticks(s, 0, 100, 1);
     assert_true(c->touching);
     double before = height(s);
-    run_ticks(s, 100, BOUND - 1, 0);
+    run_ticks(s, 100, MAX_TICKS - 1, 0);
     assert_true(c->touching);
-    assert_int_equal(s->report.unmeasured, BOUND - 1);
+    assert_int_equal(s->report.unmeasured, MAX_TICKS - 1);
     assert_int_not_equal(s->safety.state, TACT_SAFETY_FAULT);
     run_ticks(s, 119, 1, 1);
-    run_ticks(s, 120, BOUND - 1, 0); /* not in a row with the ones before */
+    run_ticks(s, 120, MAX_TICKS - 1, 0); /* the count starts again after a measured tick */
     assert_int_not_equal(s->safety.state, TACT_SAFETY_FAULT);
     run_ticks(s, 139, 1, 0);
     assert_int_equal(s->safety.state, TACT_SAFETY_FAULT);
     run_ticks(s, 140, 500, 0);
     assert_true(c->touching);
-    assert_true(fabs(height(s) - before) < 1e-4); /* free fall would be 1.3 m */
-    assert_int_equal(tact_session_pair_report(s, 0).unmeasured_ticks, 2 * BOUND - 1 + 500);
-    close_rings(&o);
+    assert_true(fabs(height(s) - before) < 1e-4); /* in free fall 1.3 m */
+    assert_int_equal(tact_session_pair_report(s, 0).unmeasured_ticks, 2 * MAX_TICKS - 1 + 500);
+    close_session(&o);
 }
 
-static void is_reported_and_logged(void **state)
+static void an_unmeasured_pair_is_reported_and_logged(void **state)
 {
     (void)state;
-    struct opened o = open_rings(LOG, 150);
+    struct opened o = open_session(LOG, 150);
     struct tact_session_report report;
     struct tact_moments_scratch *scratch = o.session->scratch;
-    o.session->scratch = NULL; /* from the first tick on */
+    o.session->scratch = NULL; /* no scratch from the first tick on */
     assert_int_equal(tact_session_run(o.session, &report), 0);
     o.session->scratch = scratch;
     assert_true(report.unmeasured >= 150 - 1);
@@ -140,20 +140,20 @@ static void is_reported_and_logged(void **state)
     assert_string_equal(e->name, "unmeasured");
     assert_non_null(strstr(e->text, "cannot be measured"));
     tact_log_close(log);
-    close_rings(&o);
+    close_session(&o);
     unlink(LOG);
 }
 
-/* A replay has the carried moments and their age from the log: from any tick on. */
-static void is_replayed(void **state)
+/* A replay from any tick reads the carried moments and their age from the log. */
+static void an_unmeasured_pair_is_replayed(void **state)
 {
     (void)state;
-    struct opened o = open_rings(LOG, 1000);
+    struct opened o = open_session(LOG, 1000);
     run_ticks(o.session, 0, 100, 1);
     run_ticks(o.session, 100, 40, 0);
     run_ticks(o.session, 140, 10, 1);
     assert_int_equal(o.session->safety.state, TACT_SAFETY_FAULT);
-    close_rings(&o);
+    close_session(&o);
     for (int from = 0; from < 120; from += 110) {
         struct tact_replay_options options = tact_replay_options_default();
         struct tact_replay_report report;
@@ -166,7 +166,8 @@ static void is_replayed(void **state)
     unlink(LOG);
 }
 
-/* What has no measure at all is refused where it is added, not left out of the pairs. */
+/* A shape that cannot be measured at all is refused when it is added, not omitted from the
+ * pairs. */
 static void a_shape_without_a_surface_is_refused(void **state)
 {
     (void)state;
@@ -186,9 +187,9 @@ static void a_shape_without_a_surface_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(is_carried_then_faults),
-        cmocka_unit_test(is_reported_and_logged),
-        cmocka_unit_test(is_replayed),
+        cmocka_unit_test(an_unmeasured_pair_is_carried_and_then_a_fault),
+        cmocka_unit_test(an_unmeasured_pair_is_reported_and_logged),
+        cmocka_unit_test(an_unmeasured_pair_is_replayed),
         cmocka_unit_test(a_shape_without_a_surface_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

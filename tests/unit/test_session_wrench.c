@@ -1,5 +1,5 @@
-/* A force-torque sensor in a session: its topic in the log has what its channels had, an axis
- * drives a joint, and a replay without the sensor does the same. */
+/* A force-torque sensor in a session: its topic in the log contains its channels' values, one axis
+ * drives a joint, and a replay without the sensor is equal. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,8 +19,8 @@
 
 enum { TICKS = 200, EVERY = 10, FIRST = 2 };
 
-/* Channel i of a tick. */
-static double felt(uint64_t tick, int i)
+/* Value of channel i in a tick. */
+static double channel_value(uint64_t tick, int i)
 {
     return sin(0.01 * (double)tick + i) * (1.0 + i);
 }
@@ -32,7 +32,7 @@ static void sensor_read(void *self, uint64_t tick, double t, int64_t now,
     in->state = TACT_DEVICE_OK;
     in->stamp_ns = now;
     for (int i = 0; i < FIRST + 7; i++) {
-        in->channel[i] = felt(tick, i);
+        in->channel[i] = channel_value(tick, i);
     }
 }
 
@@ -72,7 +72,7 @@ static const char scene_text[] =
     "inputs:\n"
     "  - {from: 2-board.c4, to: robot.tip, scale: 0.01}\n";
 
-static void record(const char *path)
+static void record_session(const char *path)
 {
     static const struct tact_device_type type = {TACT_ABI(struct tact_device_type), "sensor",
                                                  "a sensor", sensor_open, NULL};
@@ -88,8 +88,8 @@ static void record(const char *path)
     run_text(scene_text, &options, &report);
 }
 
-/* Looks at the records of a chunk. Returns the messages of the topic. */
-static uint64_t look(struct tact_span chunk, int *channel, uint64_t seen)
+/* Reads the records of a chunk. Returns the number of messages of the topic. */
+static uint64_t read_chunk(struct tact_span chunk, int *channel, uint64_t seen)
 {
     struct tact_cursor at = {chunk.data, chunk.size, false};
     struct tact_mcap_record r;
@@ -105,7 +105,7 @@ static uint64_t look(struct tact_span chunk, int *channel, uint64_t seen)
             assert_true(m.data.size > sizeof wrench);
             memcpy(wrench, m.data.data + m.data.size - sizeof wrench, sizeof wrench);
             for (int k = 0; k < 6; k++) {
-                assert_true(wrench[k] == felt(seen * EVERY, FIRST + k));
+                assert_true(wrench[k] == channel_value(seen * EVERY, FIRST + k));
             }
             /* CDR: its head, the stamp, then the length and the bytes of the frame */
             assert_memory_equal(m.data.data + 16, "palm", 5);
@@ -126,7 +126,7 @@ static uint64_t messages(const char *path)
     while (tact_mcap_reader_next(&reader, &r) == 0) {
         if (r.opcode == TACT_MCAP_CHUNK) {
             assert_int_equal(tact_mcap_parse_chunk(r.content, &chunk), 0);
-            seen = look((struct tact_span){chunk.data, chunk.size}, &channel, seen);
+            seen = read_chunk((struct tact_span){chunk.data, chunk.size}, &channel, seen);
         }
     }
     tact_mcap_reader_close(&reader);
@@ -134,8 +134,8 @@ static uint64_t messages(const char *path)
     return seen;
 }
 
-/* A view of the log has the topic as well. */
-static void check_view(const char *path)
+/* Topics encoded from the log contain this topic too. */
+static void check_exported_topic(const char *path)
 {
     static const struct tact_messages silent = {NULL, NULL};
     const struct tact_topic_message *messages;
@@ -146,28 +146,29 @@ static void check_view(const char *path)
     assert_int_equal(tact_log_open(path, &log, NULL), 0);
     assert_int_equal(tact_scene_log_open(log, silent, &view, NULL), 0);
     assert_int_equal(tact_session_topics(view.session, &topics, NULL), 0);
-    struct tact_record *record = malloc(tact_layout_bytes(tact_log_layout(log)));
+    struct tact_record *record_session = malloc(tact_layout_bytes(tact_log_layout(log)));
     assert_int_equal(tact_log_seek(log, 7), 0);
-    assert_int_equal(tact_log_next(log, record), 1);
-    assert_int_equal(tact_topics_encode(topics, record, &messages, &count), 0);
+    assert_int_equal(tact_log_next(log, record_session), 1);
+    assert_int_equal(tact_topics_encode(topics, record_session, &messages, &count), 0);
     for (size_t i = 0; i < count; i++) {
         const char *name = tact_topics_get(topics, messages[i].topic).name;
         if (!strcmp(name, "/sensors/n_2_board_wrist/wrench")) {
             double wrench[6];
             memcpy(wrench, (const char *)messages[i].data + messages[i].size - sizeof wrench,
                    sizeof wrench);
-            assert_true(wrench[0] == felt(7, FIRST) && wrench[5] == felt(7, FIRST + 5));
+            assert_true(wrench[0] == channel_value(7, FIRST) &&
+                        wrench[5] == channel_value(7, FIRST + 5));
             found++;
         }
     }
     assert_int_equal(found, 1);
-    free(record);
+    free(record_session);
     tact_topics_free(topics);
     tact_scene_log_close(&view);
     tact_log_close(log);
 }
 
-static void reported_and_replayed(void **unused)
+static void a_sensor_is_logged_and_replayed(void **unused)
 {
     const struct tact_messages silent = {NULL, NULL};
     struct tact_replay_report report;
@@ -175,9 +176,9 @@ static void reported_and_replayed(void **unused)
     char path[64];
     (void)unused;
     snprintf(path, sizeof path, "/tmp/tact-session-wrench-%d.mcap", (int)getpid());
-    record(path);
+    record_session(path);
     assert_int_equal(messages(path), TICKS / EVERY);
-    check_view(path);
+    check_exported_topic(path);
     int rc = tact_replay_run(path, silent, &report, &err);
     unlink(path);
     if (rc) {
@@ -189,6 +190,6 @@ static void reported_and_replayed(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(reported_and_replayed)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_sensor_is_logged_and_replayed)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* Shapes: mass properties against integrals done otherwise, sizes that are refused. */
+/* Shapes: mass properties compared with independent integrals, and refused sizes. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -42,7 +42,7 @@ static void capsule_mass(void **unused)
     assert_true(mass.inertia[1] == 0.0 && mass.centroid[2] == 0.0);
 }
 
-static void known_masses(void **unused)
+static void mass_properties_agree_with_integrals(void **unused)
 {
     (void)unused;
     const double pi = 3.14159265358979323846;
@@ -87,7 +87,8 @@ static void sizes(void **unused)
     assert_int_equal(tact_shape_faces(&capsule), TACT_FACES_CURVED);
     assert_near(tact_shape_radius(&capsule), 0.3, 1e-15);
     assert_int_equal(tact_shape_tessellate(&capsule), 0);
-    assert_int_equal(tact_shape_tessellate(&capsule), 0); /* again: replaced, not leaked */
+    assert_int_equal(tact_shape_tessellate(&capsule),
+                     0); /* a second time: the first mesh is freed */
     assert_true(capsule.mesh == capsule.owned && capsule.mesh->triangle_count > 1500);
     double radius = tact_shape_radius(&capsule);
     assert_true(radius >= capsule.mesh->radius - 1e-12 && radius < 0.302);
@@ -102,7 +103,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(capsule_mass),
-        cmocka_unit_test(known_masses),
+        cmocka_unit_test(mass_properties_agree_with_integrals),
         cmocka_unit_test(sizes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

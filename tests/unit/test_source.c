@@ -1,5 +1,5 @@
-/* The hand-over between the loop and the OpenCL worker: with a fake computation (whose threads a
- * thread sanitizer sees whole), then with the device at 1 kHz, under faults. */
+/* The exchange between the loop and the OpenCL worker: with a simulated computation (all of whose
+ * threads a thread sanitizer observes), then with the device at 1 kHz, with faults. */
 #include <errno.h>
 #include <math.h>
 #include <pthread.h>
@@ -27,7 +27,7 @@
 enum { FAKE_SHAPES = 3, FAKE_PAIRS = 5 };
 static const struct tact_source_scene fake_scene = {NULL, FAKE_SHAPES, NULL, FAKE_PAIRS};
 
-/* Every result holds what it was computed from. */
+/* Each result contains the poses that it was computed from. */
 static int fake_compute(void *user, const struct tact_pose *poses, const uint8_t *active,
                         const double *directions, struct tact_source_moments *out)
 {
@@ -74,7 +74,7 @@ static struct tact_worker *fake_worker(const struct tact_opencl_options *options
     return worker;
 }
 
-static void frames_come_whole_and_in_order(void **unused)
+static void frames_arrive_whole_and_in_order(void **unused)
 {
     (void)unused;
     struct tact_opencl_options options = tact_opencl_options_default();
@@ -101,7 +101,7 @@ static void frames_come_whole_and_in_order(void **unused)
     assert_int_equal(tact_worker_destroy(worker), 0);
 }
 
-static void waiting_ends_in_time(void **unused)
+static void waiting_ends_at_its_timeout(void **unused)
 {
     (void)unused;
     struct tact_opencl_options options = tact_opencl_options_default();
@@ -112,10 +112,11 @@ static void waiting_ends_in_time(void **unused)
         fake_submit(worker, tick);
         assert_int_equal(tact_worker_wait(worker, tick, 5000 * MS), 0);
     }
-    assert_int_equal(tact_worker_wait(worker, 3, 5 * MS), -ETIMEDOUT); /* never handed over */
+    assert_int_equal(tact_worker_wait(worker, 3, 5 * MS), -ETIMEDOUT); /* never submitted */
     fake_submit(worker, 3);
     int64_t start = tact_clock_now();
-    assert_int_equal(tact_worker_wait(worker, 3, 20000 * MS), -ETIMEDOUT); /* the worker is gone */
+    assert_int_equal(tact_worker_wait(worker, 3, 20000 * MS),
+                     -ETIMEDOUT); /* the worker has ended */
     assert_true(tact_clock_now() - start < 10000 * MS);
     tact_worker_statistics(worker, &statistics);
     assert_int_equal(statistics.running, 0);
@@ -123,7 +124,7 @@ static void waiting_ends_in_time(void **unused)
     assert_int_equal(tact_worker_destroy(worker), 0);
 }
 
-static void free_wheeling_is_quick(void **unused)
+static void a_free_wheeling_loop_does_not_wait_for_ticks(void **unused)
 {
     (void)unused;
     struct tact_opencl_options options = tact_opencl_options_default();
@@ -139,7 +140,7 @@ static void free_wheeling_is_quick(void **unused)
     assert_int_equal(tact_worker_destroy(worker), 0);
 }
 
-static void a_hung_worker_is_left_behind(void **unused)
+static void a_hung_worker_does_not_block_close(void **unused)
 {
     (void)unused;
     struct tact_opencl_options options = tact_opencl_options_default();
@@ -164,7 +165,8 @@ static int slow_compute(void *user, const struct tact_pose *poses, const uint8_t
     return fake_compute(user, poses, active, directions, out);
 }
 
-/* Its frames take five periods: it must still sleep, or the fuse ends this test. */
+/* Each frame takes five periods: the worker must still sleep at times, or the fuse ends this
+ * test. */
 static void an_overloaded_worker_with_priority_sleeps(void **unused)
 {
     (void)unused;
@@ -214,7 +216,7 @@ static void an_idle_worker_rests(void **unused)
 enum { BALL_A, BALL_B, PLATE, TIP, BUST, SHAPES };
 static struct tact_shape shapes[SHAPES];
 static const struct tact_source_pair pairs[] = {{BALL_A, PLATE}, {BALL_B, PLATE}, {TIP, BUST}};
-static struct tact_mesh *bust;
+static struct tact_mesh *bust_mesh;
 
 static void make_shapes(void)
 {
@@ -222,8 +224,8 @@ static void make_shapes(void)
     shapes[BALL_B] = shapes[BALL_A];
     shapes[PLATE] = (struct tact_shape){.kind = TACT_SHAPE_BOX, .size = {0.15, 0.001, 0.015}};
     shapes[TIP] = (struct tact_shape){.kind = TACT_SHAPE_CAPSULE, .size = {0.008, 0.01}};
-    assert_int_equal(tact_mesh_capsule(0.05, 0.02, 5000, &bust), 0);
-    shapes[BUST] = (struct tact_shape){.kind = TACT_SHAPE_MESH, .mesh = bust};
+    assert_int_equal(tact_mesh_capsule(0.05, 0.02, 5000, &bust_mesh), 0);
+    shapes[BUST] = (struct tact_shape){.kind = TACT_SHAPE_MESH, .mesh = bust_mesh};
     assert_int_equal(tact_shape_tessellate(&shapes[PLATE]), 0);
     assert_int_equal(tact_shape_tessellate(&shapes[TIP]), 0);
 }
@@ -233,22 +235,22 @@ static void free_shapes(void)
     for (int i = 0; i < SHAPES; i++) {
         tact_shape_release(&shapes[i]);
     }
-    tact_mesh_free(bust);
+    tact_mesh_free(bust_mesh);
 }
 
-static void place(struct tact_pose *poses, uint64_t tick)
+static void set_poses(struct tact_pose *poses, uint64_t tick)
 {
-    double sway = 0.0001 * sin(0.01 * (double)tick);
+    double displacement = 0.0001 * sin(0.01 * (double)tick);
     for (int i = 0; i < SHAPES; i++) {
         poses[i] = tact_pose_identity();
     }
-    tact_v3_set(poses[BALL_A].position, 0.05, 0.0087 + sway, 0.001);
-    tact_v3_set(poses[BALL_B].position, 0.05, -0.0087 + sway, 0.001);
-    tact_v3_set(poses[TIP].position, 0.0575 + sway, 0.5, 0.003);
+    tact_v3_set(poses[BALL_A].position, 0.05, 0.0087 + displacement, 0.001);
+    tact_v3_set(poses[BALL_B].position, 0.05, -0.0087 + displacement, 0.001);
+    tact_v3_set(poses[TIP].position, 0.0575 + displacement, 0.5, 0.003);
     tact_v3_set(poses[BUST].position, 0.0, 0.5, 0.0);
 }
 
-static int by_value(const void *a, const void *b)
+static int compare_values(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
@@ -259,10 +261,10 @@ struct outcome {
     double frame_p50_us, frame_p99_us, found_p50_us, cpu_share, submit_p99_us;
 };
 
-static uint64_t last_tick; /* continues from loop to loop, as a source expects */
+static uint64_t last_tick; /* continues over all loops, as a source requires ascending ticks */
 
-/* A loop at 1 kHz like the real one: on the grid, results of the last tick picked up, poses handed
- * over at the end of the tick. */
+/* A loop at 1 kHz like the session's: reads the results of the last tick's poses, and submits
+ * poses at the end of each tick. */
 static void run_loop(struct tact_source *source, uint64_t ticks, uint32_t first, uint32_t count,
                      struct outcome *o)
 {
@@ -282,7 +284,7 @@ static void run_loop(struct tact_source *source, uint64_t ticks, uint32_t first,
         grid += TICK_NS;
         tact_clock_sleep_until(grid);
         if (tact_clock_now() - grid > TICK_NS / 2) {
-            o->late++; /* this machine kept the loop itself from running */
+            o->late++; /* the machine delayed the loop itself */
         }
         uint64_t age = source->ops->latest(source->self, &result) == 0 ? k - result.tick : i;
         o->age_one += age == 1;
@@ -290,14 +292,14 @@ static void run_loop(struct tact_source *source, uint64_t ticks, uint32_t first,
         tact_opencl_statistics(source, &s);
         frame[i] = 1e-3 * (double)s.frame_ns;
         found[i] = 1e-3 * (double)s.found_ns;
-        place(poses, k);
+        set_poses(poses, k);
         int64_t start = tact_clock_now();
         source->ops->submit(source->self, k, poses, active, directions);
         submit[i] = 1e-3 * (double)(tact_clock_now() - start);
     }
-    qsort(frame, ticks, sizeof *frame, by_value);
-    qsort(found, ticks, sizeof *found, by_value);
-    qsort(submit, ticks, sizeof *submit, by_value);
+    qsort(frame, ticks, sizeof *frame, compare_values);
+    qsort(found, ticks, sizeof *found, compare_values);
+    qsort(submit, ticks, sizeof *submit, compare_values);
     o->ticks = ticks;
     o->frame_p50_us = frame[ticks / 2];
     o->frame_p99_us = frame[ticks * 99 / 100];
@@ -336,13 +338,13 @@ static void results_are_one_tick_old(void **unused)
     struct tact_source_result result;
     struct outcome o;
     assert_int_equal(open_source(NULL, &source), 0);
-    run_loop(&source, 200, 0, 3, &o); /* settles */
+    run_loop(&source, 200, 0, 3, &o); /* warm-up */
     run_loop(&source, 1000, 0, 2, &o);
     print_outcome("two balls on a plate", &o);
-    assert_true(o.age_one >= (o.ticks - o.late) / 2); /* nearly all, on a machine left alone */
+    assert_true(o.age_one >= (o.ticks - o.late) / 2); /* nearly all on an idle machine */
     run_loop(&source, 1000, 2, 1, &o);
     print_outcome("capsule on a mesh of 5000 triangles", &o);
-    assert_true(o.age_one >= (o.ticks - o.late) / 2); /* nearly all, on a machine left alone */
+    assert_true(o.age_one >= (o.ticks - o.late) / 2); /* nearly all on an idle machine */
     assert_int_equal(source.ops->wait(source.self, last_tick, 1000 * MS), 0);
     assert_int_equal(source.ops->latest(source.self, &result), 0);
     assert_int_equal(result.pairs[2].status, 1);
@@ -350,7 +352,7 @@ static void results_are_one_tick_old(void **unused)
     source.ops->close(source.self);
 }
 
-static void a_slow_frame_only_ages_the_results(void **unused)
+static void a_slow_frame_only_raises_the_age(void **unused)
 {
     (void)unused;
     struct tact_opencl_options options = tact_opencl_options_default();
@@ -366,7 +368,7 @@ static void a_slow_frame_only_ages_the_results(void **unused)
     source.ops->close(source.self);
 }
 
-static void a_dead_worker_leaves_the_last_frame(void **unused)
+static void a_dead_worker_leaves_its_last_frame(void **unused)
 {
     (void)unused;
     struct tact_opencl_options options = tact_opencl_options_default();
@@ -388,12 +390,12 @@ static void a_dead_worker_leaves_the_last_frame(void **unused)
     source.ops->close(source.self);
 }
 
-static _Atomic int stop_hogs;
+static _Atomic int stop_load;
 
-static void *hog(void *argument)
+static void *use_cpu(void *argument)
 {
     volatile double *x = argument;
-    while (!stop_hogs) {
+    while (!stop_load) {
         for (int i = 0; i < 1000; i++) {
             *x = *x * 0.999 + 1.0;
         }
@@ -406,8 +408,7 @@ static void on_a_busy_machine_a_worker_with_priority_keeps_up(void **unused)
     (void)unused;
     struct tact_opencl_options options = tact_opencl_options_default();
     const struct sched_param loop = {.sched_priority = 20}, normal = {.sched_priority = 0};
-    const struct rlimit fuse = {1000000,
-                                RLIM_INFINITY}; /* a FIFO thread that runs away is killed */
+    const struct rlimit fuse = {1000000, RLIM_INFINITY}; /* ends a runaway real-time thread */
     struct tact_source source;
     struct outcome o;
     pthread_t threads[4];
@@ -421,13 +422,13 @@ static void on_a_busy_machine_a_worker_with_priority_keeps_up(void **unused)
     sched_setscheduler(0, SCHED_OTHER, &normal);
     assert_int_equal(open_source(&options, &source), 0);
     for (int i = 0; i < 4; i++) {
-        assert_int_equal(pthread_create(&threads[i], NULL, hog, &work[i]), 0);
+        assert_int_equal(pthread_create(&threads[i], NULL, use_cpu, &work[i]), 0);
     }
     sched_setscheduler(0, SCHED_FIFO, &loop);
     run_loop(&source, 200, 0, 2, &o);
     run_loop(&source, 1000, 0, 2, &o);
     sched_setscheduler(0, SCHED_OTHER, &normal);
-    stop_hogs = 1;
+    stop_load = 1;
     for (int i = 0; i < 4; i++) {
         pthread_join(threads[i], NULL);
     }
@@ -464,24 +465,24 @@ static void a_hung_driver_does_not_hang_close(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest handover[] = {
-        cmocka_unit_test(frames_come_whole_and_in_order),
-        cmocka_unit_test(waiting_ends_in_time),
-        cmocka_unit_test(free_wheeling_is_quick),
-        cmocka_unit_test(a_hung_worker_is_left_behind),
+    const struct CMUnitTest handover_tests[] = {
+        cmocka_unit_test(frames_arrive_whole_and_in_order),
+        cmocka_unit_test(waiting_ends_at_its_timeout),
+        cmocka_unit_test(a_free_wheeling_loop_does_not_wait_for_ticks),
+        cmocka_unit_test(a_hung_worker_does_not_block_close),
         cmocka_unit_test(an_idle_worker_rests),
         cmocka_unit_test(an_overloaded_worker_with_priority_sleeps),
     };
     const struct CMUnitTest device[] = {
         cmocka_unit_test(results_are_one_tick_old),
-        cmocka_unit_test(a_slow_frame_only_ages_the_results),
+        cmocka_unit_test(a_slow_frame_only_raises_the_age),
         cmocka_unit_test(on_a_busy_machine_a_worker_with_priority_keeps_up),
-        cmocka_unit_test(a_dead_worker_leaves_the_last_frame),
+        cmocka_unit_test(a_dead_worker_leaves_its_last_frame),
         cmocka_unit_test(a_hung_driver_does_not_hang_close),
     };
     struct tact_error err = {0};
     size_t count = 0;
-    int failed = cmocka_run_group_tests(handover, NULL, NULL);
+    int failed = cmocka_run_group_tests(handover_tests, NULL, NULL);
 #if defined(__SANITIZE_THREAD__)
     print_message("the device itself is not run under a thread sanitizer\n");
     return failed;

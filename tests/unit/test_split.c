@@ -1,4 +1,5 @@
-/* Sessions in several files: without a gap, read as one, and recovered after a kill. */
+/* Sessions recorded in several files: without a gap between them, read as one log, and recovered
+ * after a kill. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -34,11 +35,11 @@ static struct tact_recorder_options split_options(uint64_t bytes, int64_t ns)
     options.split_ns = ns;
     options.chunk_ns = 50000000;
     options.ring_ticks = 512;
-    options.ring_events = 8192; /* a busy machine may let the recorder wait */
+    options.ring_events = 8192; /* the recorder's thread may be delayed on a busy machine */
     return options;
 }
 
-/* Number of the files of the session, all removed; 0 where there is none. */
+/* Removes the files of the session; returns their number. */
 static unsigned remove_parts(void)
 {
     for (unsigned number = 1;; number++) {
@@ -58,7 +59,7 @@ static int make_path(void **state)
     return 0;
 }
 
-static void names_of_parts(void **state)
+static void part_names_follow_a_pattern(void **state)
 {
     static const struct {
         const char *first;
@@ -74,16 +75,16 @@ static void names_of_parts(void **state)
     }
 }
 
-struct talker {
+struct event_recorder {
     struct tact_recorder *recorder;
     atomic_bool stop;
     uint64_t events;
     int failed;
 };
 
-static void *talk(void *argument)
+static void *record_events(void *argument)
 {
-    struct talker *t = argument;
+    struct event_recorder *t = argument;
     while (!atomic_load(&t->stop)) {
         t->failed |= tact_recorder_event(t->recorder, t->events, 0, "note", "");
         t->events++;
@@ -92,7 +93,7 @@ static void *talk(void *argument)
     return NULL;
 }
 
-/* Each event once and in order, over all files. */
+/* Checks that each event is present once and in order, over all files. */
 static void check_events(const struct tact_log *log, const char *name, uint64_t expected)
 {
     const struct tact_log_event *event;
@@ -105,29 +106,28 @@ static void check_events(const struct tact_log *log, const char *name, uint64_t 
     assert_int_equal(next, expected);
 }
 
-static void record(const struct tact_recorder_options *options, uint64_t ticks,
-                   unsigned least_parts)
+static void record(const struct tact_recorder_options *options, uint64_t ticks, unsigned min_parts)
 {
     struct tact_recorder_report report;
-    struct talker talker = {.events = 0};
+    struct event_recorder event_recorder = {.events = 0};
     struct tact_log *log;
     pthread_t thread;
 
-    assert_int_equal(session_open(first, options, silent, &talker.recorder), 0);
-    assert_int_equal(pthread_create(&thread, NULL, talk, &talker), 0);
+    assert_int_equal(session_open(first, options, silent, &event_recorder.recorder), 0);
+    assert_int_equal(pthread_create(&thread, NULL, record_events, &event_recorder), 0);
     int failed = 0;
     for (uint64_t tick = 0; tick < ticks; tick++) {
-        session_run(talker.recorder, tick, 1);
-        failed |= tact_recorder_event_rt(talker.recorder, tick, 0, "tick", "");
+        session_run(event_recorder.recorder, tick, 1);
+        failed |= tact_recorder_event_rt(event_recorder.recorder, tick, 0, "tick", "");
         sleep_us(150);
     }
-    atomic_store(&talker.stop, true);
+    atomic_store(&event_recorder.stop, true);
     pthread_join(thread, NULL);
-    assert_int_equal(failed | talker.failed, 0);
-    assert_int_equal(tact_recorder_close(talker.recorder, &report), 0);
+    assert_int_equal(failed | event_recorder.failed, 0);
+    assert_int_equal(tact_recorder_close(event_recorder.recorder, &report), 0);
     assert_int_equal(report.records, ticks);
     assert_int_equal(report.overruns + report.event_overruns + report.discarded, 0);
-    assert_int_equal(report.events, ticks + talker.events);
+    assert_int_equal(report.events, ticks + event_recorder.events);
 
     assert_int_equal(tact_log_open(first, &log, NULL), 0);
     const struct tact_log_state *state = tact_log_state(log);
@@ -135,7 +135,7 @@ static void record(const struct tact_recorder_options *options, uint64_t ticks,
     assert_int_equal(state->missing, 0);
     assert_int_equal(state->file_bytes, report.bytes);
     assert_int_equal(tact_log_parts(log), report.parts);
-    assert_true(report.parts >= least_parts);
+    assert_true(report.parts >= min_parts);
     assert_int_equal(session_compare(log, 0), ticks);
     for (uint64_t tick = 7; tick < ticks; tick += 97) {
         struct tact_record *one = session_new_record();
@@ -147,7 +147,7 @@ static void record(const struct tact_recorder_options *options, uint64_t ticks,
     assert_int_equal(tact_log_seek(log, ticks), 0);
     assert_int_equal(tact_log_seek(log, ticks + 1), -ERANGE);
     check_events(log, "tick", ticks);
-    check_events(log, "note", talker.events);
+    check_events(log, "note", event_recorder.events);
     for (size_t i = 0; tact_log_topic(log, i); i++) {
         if (strcmp(tact_log_topic(log, i)->name, "/tact/tick") == 0)
             assert_int_equal(tact_log_topic(log, i)->messages, ticks);
@@ -169,7 +169,7 @@ static void split_by_time(void **state)
     struct tact_recorder_options options = split_options(0, 400000000);
     record(&options, 3000, 4);
 
-    /* Each file is a log by itself. */
+    /* Each file is a complete log. */
     char *path = tact_log_part_path(first, 2);
     struct tact_log *log;
     assert_int_equal(tact_log_open(path, &log, NULL), 0);
@@ -179,7 +179,7 @@ static void split_by_time(void **state)
     assert_int_equal(session_compare(log, from), to - from + 1);
     tact_log_close(log);
 
-    /* One that is missing is reported, and so is one that belongs to another session. */
+    /* A missing file is reported, and so is one of another session. */
     assert_int_equal(unlink(path), 0);
     for (int foreign = 0; foreign < 2; foreign++) {
         if (foreign)
@@ -200,8 +200,8 @@ static void split_by_time(void **state)
     }
 }
 
-/* A file that cannot be made: the session continues in the one it has. */
-static void without_a_next_file(void **state)
+/* If the next file cannot be created, recording continues in the present one. */
+static void a_file_that_cannot_be_created_is_reported(void **state)
 {
     (void)state;
     struct tact_recorder_options options = split_options(100000, 0);
@@ -217,9 +217,9 @@ static void without_a_next_file(void **state)
     remove_parts();
 }
 
-/* A kill while the next file was being made leaves less than its magic bytes: no loss, and no
- * damage. */
-static void a_next_file_without_a_start(void **state)
+/* A kill during the creation of the next file leaves a file shorter than its magic bytes, which is
+ * neither a loss nor damage. */
+static void an_empty_next_file_is_no_loss(void **state)
 {
     (void)state;
     struct tact_recorder_options options = split_options(0, 0);
@@ -253,7 +253,7 @@ static void wrong_sizes_are_refused(void **state)
     assert_int_equal(session_open(first, &options, silent, &recorder), -EINVAL);
 }
 
-static void record_for_ever(_Atomic uint64_t *ticks)
+static void record_endlessly(_Atomic uint64_t *ticks)
 {
     struct tact_recorder_options options = split_options(65536, 0);
     struct tact_recorder *recorder;
@@ -267,8 +267,8 @@ static void record_for_ever(_Atomic uint64_t *ticks)
     }
 }
 
-/* Every tick that was committed is in one of the files, once. */
-static void killed_at_random(void **state)
+/* Every committed tick is in exactly one of the files. */
+static void ticks_before_a_kill_are_in_one_of_the_files(void **state)
 {
     (void)state;
     _Atomic uint64_t *ticks =
@@ -280,7 +280,7 @@ static void killed_at_random(void **state)
         atomic_store(ticks, 0);
         pid_t child = fork();
         if (child == 0)
-            record_for_ever(ticks);
+            record_endlessly(ticks);
         sleep_us(20000 + (long)(session_random(&seed) % 300000));
         kill(child, SIGKILL);
         assert_int_equal(waitpid(child, NULL, 0), child);
@@ -319,10 +319,13 @@ static void killed_at_random(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_of_parts),          cmocka_unit_test(split_by_bytes),
-        cmocka_unit_test(split_by_time),           cmocka_unit_test(without_a_next_file),
-        cmocka_unit_test(wrong_sizes_are_refused), cmocka_unit_test(a_next_file_without_a_start),
-        cmocka_unit_test(killed_at_random),
+        cmocka_unit_test(part_names_follow_a_pattern),
+        cmocka_unit_test(split_by_bytes),
+        cmocka_unit_test(split_by_time),
+        cmocka_unit_test(a_file_that_cannot_be_created_is_reported),
+        cmocka_unit_test(wrong_sizes_are_refused),
+        cmocka_unit_test(an_empty_next_file_is_no_loss),
+        cmocka_unit_test(ticks_before_a_kill_are_in_one_of_the_files),
     };
     return cmocka_run_group_tests(tests, make_path, NULL);
 }

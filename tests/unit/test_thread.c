@@ -1,4 +1,5 @@
-/* What a thread of the library inherits from who starts it: nothing. */
+/* Threads of the library inherit neither priority nor signal mask from the thread that starts
+ * them. */
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
@@ -11,92 +12,95 @@
 #include <cmocka.h>
 #include "rt/thread_internal.h"
 
-/* What a thread finds of itself. */
-struct seen {
+/* The settings that a thread reads about itself. */
+struct thread_settings {
     int policy, cpus, first_cpu, deaf;
     size_t stack;
 };
 
-static void *look(void *data)
+static void *read_own_settings(void *data)
 {
-    struct seen *seen = data;
+    struct thread_settings *thread_settings = data;
     struct sched_param param;
     pthread_attr_t attributes;
     cpu_set_t cpus;
     sigset_t blocked;
-    pthread_getschedparam(pthread_self(), &seen->policy, &param);
+    pthread_getschedparam(pthread_self(), &thread_settings->policy, &param);
     pthread_getattr_np(pthread_self(), &attributes);
-    pthread_attr_getstacksize(&attributes, &seen->stack);
+    pthread_attr_getstacksize(&attributes, &thread_settings->stack);
     pthread_attr_destroy(&attributes);
     pthread_getaffinity_np(pthread_self(), sizeof cpus, &cpus);
-    seen->cpus = CPU_COUNT(&cpus);
-    seen->first_cpu = 0;
-    while (!CPU_ISSET((size_t)seen->first_cpu, &cpus))
-        seen->first_cpu++;
+    thread_settings->cpus = CPU_COUNT(&cpus);
+    thread_settings->first_cpu = 0;
+    while (!CPU_ISSET((size_t)thread_settings->first_cpu, &cpus))
+        thread_settings->first_cpu++;
     pthread_sigmask(SIG_SETMASK, NULL, &blocked);
-    seen->deaf = sigismember(&blocked, SIGINT) && sigismember(&blocked, SIGTERM) &&
-                 sigismember(&blocked, SIGXCPU);
+    thread_settings->deaf = sigismember(&blocked, SIGINT) && sigismember(&blocked, SIGTERM) &&
+                            sigismember(&blocked, SIGXCPU);
     return NULL;
 }
 
-static void start(const struct tact_thread_options *options, struct seen *seen)
+static void start(const struct tact_thread_options *options,
+                  struct thread_settings *thread_settings)
 {
     pthread_t thread;
-    memset(seen, 0, sizeof *seen);
-    assert_int_equal(tact_thread_start(&thread, options, look, seen), 0);
+    memset(thread_settings, 0, sizeof *thread_settings);
+    assert_int_equal(tact_thread_start(&thread, options, read_own_settings, thread_settings), 0);
     pthread_join(thread, NULL);
 }
 
-/* Neither the priority of a creator in real time nor its signals. */
-static void inherits_nothing(void **state)
+/* Neither the real-time priority of the creating thread nor its signal mask. */
+static void threads_do_not_inherit_settings(void **state)
 {
     (void)state;
     const struct sched_param fifo = {.sched_priority = 1}, normal = {0};
     const struct tact_thread_options options = {.name = "tact-test"};
     sigset_t before, after;
-    struct seen seen;
+    struct thread_settings thread_settings;
     int real_time = !pthread_setschedparam(pthread_self(), SCHED_FIFO, &fifo);
     pthread_sigmask(SIG_SETMASK, NULL, &before);
-    start(&options, &seen);
+    start(&options, &thread_settings);
     pthread_sigmask(SIG_SETMASK, NULL, &after);
     pthread_setschedparam(pthread_self(), SCHED_OTHER, &normal);
     print_message("started by a thread %s: policy %d\n", real_time ? "in real time" : "of none",
-                  seen.policy);
-    assert_int_equal(seen.policy, SCHED_OTHER);
-    assert_true(seen.deaf);
+                  thread_settings.policy);
+    assert_int_equal(thread_settings.policy, SCHED_OTHER);
+    assert_true(thread_settings.deaf);
     assert_int_equal(sigismember(&after, SIGTERM), sigismember(&before, SIGTERM));
-    assert_true(seen.stack <= 2 * TACT_THREAD_STACK);
+    assert_true(thread_settings.stack <= 2 * TACT_THREAD_STACK);
 }
 
-static void takes_options(void **state)
+static void options_are_applied(void **state)
 {
     (void)state;
-    struct seen any, seen;
+    struct thread_settings any, thread_settings;
     start(&(const struct tact_thread_options){.name = NULL}, &any);
     const struct tact_thread_options options = {
         .stack_size = 1 << 20, .cpu_pinned = 1, .cpu = any.first_cpu};
-    start(&options, &seen);
-    assert_int_equal(seen.cpus, 1);
-    assert_int_equal(seen.first_cpu, any.first_cpu);
-    assert_true(seen.stack >= 1 << 20);
+    start(&options, &thread_settings);
+    assert_int_equal(thread_settings.cpus, 1);
+    assert_int_equal(thread_settings.first_cpu, any.first_cpu);
+    assert_true(thread_settings.stack >= 1 << 20);
 }
 
-static void refuses(void **state)
+static void invalid_options_are_refused(void **state)
 {
     (void)state;
     pthread_t thread;
-    struct seen seen;
+    struct thread_settings thread_settings;
     const struct tact_thread_options small = {.stack_size = 1}, wild = {.priority = 1000};
-    assert_int_equal(tact_thread_start(&thread, &small, look, &seen), -EINVAL);
-    assert_int_equal(tact_thread_start(&thread, &wild, look, &seen), -EINVAL);
+    assert_int_equal(tact_thread_start(&thread, &small, read_own_settings, &thread_settings),
+                     -EINVAL);
+    assert_int_equal(tact_thread_start(&thread, &wild, read_own_settings, &thread_settings),
+                     -EINVAL);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(inherits_nothing),
-        cmocka_unit_test(takes_options),
-        cmocka_unit_test(refuses),
+        cmocka_unit_test(threads_do_not_inherit_settings),
+        cmocka_unit_test(options_are_applied),
+        cmocka_unit_test(invalid_options_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* The trajectory device: resampling against exact curves and real data; bad files. */
+/* The trajectory device: resampling compared with exact curves and real data; invalid files. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,7 +18,7 @@ static void write_file(const char *text, size_t size)
 {
     char path[128];
     snprintf(path, sizeof path, "%s/motion.csv", folder);
-    unlink(path); /* cutting a file short makes some file systems write it out */
+    unlink(path); /* truncating a file instead would make some file systems flush it */
     FILE *file = fopen(path, "w");
     assert_non_null(file);
     assert_int_equal(fwrite(text, 1, size, file), size);
@@ -85,13 +85,13 @@ static void cubic_is_exact_for_a_parabola(void **state)
         sag = fmax(sag, exact - value(&linear, t, 1, NULL));
     }
     assert_true(worst < 1e-14);
-    /* A chord of a parabola sags by |x''| h^2 / 8. */
+    /* A chord deviates from a parabola by |x''| h^2 / 8. */
     assert_true(fabs(sag - 0.00125) < 1e-12);
     device.ops->close(device.self);
     linear.ops->close(linear.self);
 }
 
-static void holds_before_and_after(void **state)
+static void end_values_are_held_outside(void **state)
 {
     (void)state;
     const double scale[] = {2.0, -1.0};
@@ -117,7 +117,7 @@ static void holds_before_and_after(void **state)
     device.ops->close(device.self);
 }
 
-static void blends_in(void **state)
+static void the_start_is_blended_in(void **state)
 {
     (void)state;
     const struct tact_device_setting s[] = {SETTING("file", "motion.csv"), SETTING("rate", "1"),
@@ -131,7 +131,7 @@ static void blends_in(void **state)
     device.ops->close(device.self);
 }
 
-static void follows_a_time_column(void **state)
+static void a_time_column_is_used(void **state)
 {
     (void)state;
     const struct tact_device_setting s[] = {SETTING("file", "motion.csv"), SETTING("time", "t"),
@@ -151,7 +151,7 @@ static void follows_a_time_column(void **state)
     device.ops->close(device.self);
 }
 
-static void reads_files_without_header(void **state)
+static void files_without_header_are_read(void **state)
 {
     (void)state;
     const struct tact_device_setting s[] = {SETTING("file", "motion.csv"), SETTING("rate", "1"),
@@ -165,8 +165,9 @@ static void reads_files_without_header(void **state)
     device.ops->close(device.self);
 }
 
-/* Every row at its time, and in between no step longer than the arm moves in a tick (1.5 m/s). */
-static void play_rows(FILE *file, const char *path, int rate, int rows, const char *message)
+/* Compares every row at its time, and checks that no step between ticks exceeds the arm's largest
+ * speed (1.5 m/s). */
+static void compare_rows(FILE *file, const char *path, int rate, int rows, const char *message)
 {
     char per_second[16];
     snprintf(per_second, sizeof per_second, "%d", rate);
@@ -200,17 +201,17 @@ static void play_rows(FILE *file, const char *path, int rate, int rows, const ch
     device.ops->close(device.self);
 }
 
-static void plays_a_recording(void **state)
+static void a_recording_is_reproduced(void **state)
 {
     (void)state;
     static const char *const path = TACT_SOURCE_DIR "/examples/imports/guiding.csv";
     FILE *file = fopen(path, "rb");
     assert_non_null(file);
-    play_rows(file, path, 100, 801, "801 rows, 100 Hz, 8.00 s, 0 gaps");
+    compare_rows(file, path, 100, 801, "801 rows, 100 Hz, 8.00 s, 0 gaps");
     fclose(file);
 }
 
-static void plays_a_real_recording(void **state)
+static void a_real_recording_is_reproduced(void **state)
 {
     (void)state;
     char path[DATA_PATH];
@@ -218,7 +219,7 @@ static void plays_a_real_recording(void **state)
     if (!file) {
         skip();
     }
-    play_rows(file, path, 695, 5520, "5520 rows, 695 Hz, 7.94 s, 0 gaps");
+    compare_rows(file, path, 695, 5520, "5520 rows, 695 Hz, 7.94 s, 0 gaps");
     fclose(file);
 }
 
@@ -231,14 +232,14 @@ static uint32_t next_random(uint32_t *seed)
 }
 
 /* Damaged files are refused with a message or play finite values. */
-static void survives_damaged_files(void **state)
+static void damaged_files_are_refused_or_finite(void **state)
 {
     static const char whole[] = "t,x,y\n0,1,2\n0.1,-1e3,4\n0.2,.5,6e-3\n0.3,0,0\n0.4,1,1\n";
     static const char bytes[] = ",;\t \n\r\"#.-+eE0123456789naifx\xef\0";
-    const struct tact_device_setting by_rate[] = {SETTING("file", "motion.csv"),
-                                                  SETTING("rate", "1e9")};
-    const struct tact_device_setting by_time[] = {SETTING("file", "motion.csv"),
-                                                  SETTING("time", "1"), SETTING("ramp", "0.1")};
+    const struct tact_device_setting without_columns[] = {SETTING("file", "motion.csv"),
+                                                          SETTING("rate", "1e9")};
+    const struct tact_device_setting with_time[] = {SETTING("file", "motion.csv"),
+                                                    SETTING("time", "1"), SETTING("ramp", "0.1")};
     uint32_t seed = 20260101 ^ (uint32_t)(campaign_seed() >> 32);
     int played = 0;
     (void)state;
@@ -252,7 +253,7 @@ static void survives_damaged_files(void **state)
         write_file(text, i % 5 ? sizeof whole - 1 : next_random(&seed) % sizeof whole);
         struct device_config c;
         struct tact_device device;
-        int rc = open_with(&c, i % 2 ? by_time : by_rate, i % 2 ? 3 : 2, &device);
+        int rc = open_with(&c, i % 2 ? with_time : without_columns, i % 2 ? 3 : 2, &device);
         if (rc < 0) {
             assert_true(c.err.text[0] != '\0');
             continue;
@@ -272,7 +273,7 @@ static void survives_damaged_files(void **state)
 struct bad_file {
     const char *csv;
     const char *columns; /* or NULL */
-    int line;            /* of the file, or of scene.yaml where that is at fault */
+    int line;            /* of the file, or of scene.yaml where the error is there */
     int column;
     const char *key;
     const char *word;
@@ -336,27 +337,29 @@ static void refuse(const struct tact_device_setting *settings, int count, int rc
 static void refuses_bad_settings(void **state)
 {
     (void)state;
-#define FILE_AND(...)                                                                              \
+#define FILE_SETTINGS(...)                                                                         \
     (const struct tact_device_setting[])                                                           \
     {                                                                                              \
         SETTING("file", "motion.csv"), __VA_ARGS__                                                 \
     }
     const double three[] = {1.0, 2.0, 3.0};
-    refuse(FILE_AND(SETTING("time", "t")), 2, -22, "t", "before");
-    refuse(FILE_AND(SETTING("time", "z")), 2, -22, "time", "no column 'z'");
-    refuse(FILE_AND(SETTING("rate", "0")), 2, -22, "rate", "above 0");
-    refuse(FILE_AND(SETTING("rate", "fast")), 2, -22, "rate", "a number");
-    refuse(FILE_AND(SETTING("rate", "nan")), 2, -22, "rate", "finite");
-    refuse(FILE_AND(SETTING("ramp", "1")), 2, -22, "device", "either rate");
-    refuse(FILE_AND(SETTING("rate", "1"), SETTING("time", "t")), 3, -22, "time", "either rate");
-    refuse(FILE_AND(SETTING("rate", "1"), SETTING("speed", "-1")), 3, -22, "speed", "above 0");
-    refuse(FILE_AND(SETTING("rate", "1"), SETTING("ramp", "-1")), 3, -22, "ramp", ">= 0");
-    refuse(FILE_AND(SETTING("rate", "1"), NUMBERS("scale", 1, 3, three)), 3, -22, "scale",
+    refuse(FILE_SETTINGS(SETTING("time", "t")), 2, -22, "t", "before");
+    refuse(FILE_SETTINGS(SETTING("time", "z")), 2, -22, "time", "no column 'z'");
+    refuse(FILE_SETTINGS(SETTING("rate", "0")), 2, -22, "rate", "above 0");
+    refuse(FILE_SETTINGS(SETTING("rate", "fast")), 2, -22, "rate", "a number");
+    refuse(FILE_SETTINGS(SETTING("rate", "nan")), 2, -22, "rate", "finite");
+    refuse(FILE_SETTINGS(SETTING("ramp", "1")), 2, -22, "device", "either rate");
+    refuse(FILE_SETTINGS(SETTING("rate", "1"), SETTING("time", "t")), 3, -22, "time",
+           "either rate");
+    refuse(FILE_SETTINGS(SETTING("rate", "1"), SETTING("speed", "-1")), 3, -22, "speed", "above 0");
+    refuse(FILE_SETTINGS(SETTING("rate", "1"), SETTING("ramp", "-1")), 3, -22, "ramp", ">= 0");
+    refuse(FILE_SETTINGS(SETTING("rate", "1"), NUMBERS("scale", 1, 3, three)), 3, -22, "scale",
            "3 numbers for 2");
-    refuse(FILE_AND(SETTING("rate", "1"), SETTING("center", "yes")), 3, -22, "center", "true");
-    refuse(FILE_AND(SETTING("rate", "1"), SETTING("interpolation", "spline")), 3, -22,
+    refuse(FILE_SETTINGS(SETTING("rate", "1"), SETTING("center", "yes")), 3, -22, "center", "true");
+    refuse(FILE_SETTINGS(SETTING("rate", "1"), SETTING("interpolation", "spline")), 3, -22,
            "interpolation", "linear, cubic");
-    refuse(FILE_AND(SETTING("rate", "1"), SETTING("colums", "x")), 3, -22, "colums", "unknown");
+    refuse(FILE_SETTINGS(SETTING("rate", "1"), SETTING("colums", "x")), 3, -22, "colums",
+           "unknown");
     const struct tact_device_setting absent[] = {SETTING("file", "no.csv"), SETTING("rate", "1")};
     refuse(absent, 2, -2, "", "cannot open");
     const struct tact_device_setting directory[] = {SETTING("file", "."), SETTING("rate", "1")};
@@ -371,7 +374,7 @@ static int make_folder(void **state)
     return mkdtemp(folder) ? 0 : -1;
 }
 
-static int drop_folder(void **state)
+static int remove_folder(void **state)
 {
     char path[128];
     (void)state;
@@ -384,15 +387,15 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cubic_is_exact_for_a_parabola),
-        cmocka_unit_test(holds_before_and_after),
-        cmocka_unit_test(blends_in),
-        cmocka_unit_test(follows_a_time_column),
-        cmocka_unit_test(reads_files_without_header),
-        cmocka_unit_test(plays_a_recording),
-        cmocka_unit_test(plays_a_real_recording),
-        cmocka_unit_test(survives_damaged_files),
+        cmocka_unit_test(end_values_are_held_outside),
+        cmocka_unit_test(the_start_is_blended_in),
+        cmocka_unit_test(a_time_column_is_used),
+        cmocka_unit_test(files_without_header_are_read),
+        cmocka_unit_test(a_recording_is_reproduced),
+        cmocka_unit_test(a_real_recording_is_reproduced),
+        cmocka_unit_test(damaged_files_are_refused_or_finite),
         cmocka_unit_test(refuses_bad_files),
         cmocka_unit_test(refuses_bad_settings),
     };
-    return cmocka_run_group_tests(tests, make_folder, drop_folder);
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -1,4 +1,5 @@
-/* The triple buffer: newest value wins, nothing is torn, nothing goes back in time. */
+/* The triple buffer: the reader gets the newest value, whole, and never an older one than
+ * before. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -91,7 +92,7 @@ static void test_newest_wins(void **state)
     tact_triple_free(triple);
 }
 
-/* What the reader holds stays untouched however much is written meanwhile. */
+/* The value that the reader has does not change, however much is written meanwhile. */
 static void test_held_value_is_stable(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* The simulated twin against the solutions of its equation, and what its limits do. */
+/* The simulated device (twin) compared with exact solutions of its equation of motion, and its
+ * limits. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -33,7 +34,7 @@ static struct tact_device_input at(struct tact_device *device, uint64_t tick)
     return in;
 }
 
-static struct tact_twin_state look(const struct tact_device *device, int axis)
+static struct tact_twin_state true_position(const struct tact_device *device, int axis)
 {
     struct tact_twin_state state;
     assert_int_equal(tact_twin_read_state(device, axis, &state), 0);
@@ -47,8 +48,8 @@ static void expect_close(double found, double wanted, double tolerance)
     }
 }
 
-/* x = F t^2 / 2 m, whether the motor pushes or the script does. */
-static void free_mass_falls(void **state)
+/* x = F t^2 / 2 m, for a force of the motor or of the script. */
+static void a_free_mass_accelerates_exactly(void **state)
 {
     (void)state;
     const struct tact_device_setting s[] = {
@@ -62,9 +63,9 @@ static void free_mass_falls(void **state)
         device.ops->write(device.self, &half, 0);
         expect_close(in.channel[0], x, 1e-12 * (1.0 + x));
         expect_close(in.channel[1], x, 1e-12 * (1.0 + x));
-        expect_close(look(&device, 0).velocity, 8.0 * t, 1e-12 * (1.0 + 8.0 * t));
+        expect_close(true_position(&device, 0).velocity, 8.0 * t, 1e-12 * (1.0 + 8.0 * t));
     }
-    assert_true(look(&device, 0).force == 2.0);
+    assert_true(true_position(&device, 0).force == 2.0);
     device.ops->close(device.self);
 }
 
@@ -83,7 +84,7 @@ static double step_response(double m, double b, double k, double t)
     return 1.0 + (slow * exp(fast * t) - fast * exp(slow * t)) / (fast - slow);
 }
 
-static void answers_a_step(void **state)
+static void a_step_response_is_exact(void **state)
 {
     (void)state;
     const double m[] = {0.05, 0.05, 0.25, 1e-4}, b[] = {0.4, 30.0, 2.0, 1.0};
@@ -106,8 +107,8 @@ static void answers_a_step(void **state)
     device.ops->close(device.self);
 }
 
-/* Without damping the energy stays, for an hour of ticks. */
-static void keeps_its_energy(void **state)
+/* Without damping the energy is constant over an hour of ticks. */
+static void an_undamped_twin_keeps_its_energy(void **state)
 {
     (void)state;
     const struct tact_device_setting s[] = {SETTING("axes", "x"), SETTING("mass", "0.1"),
@@ -117,7 +118,7 @@ static void keeps_its_energy(void **state)
     const double whole = 0.5 * 300.0 * 0.03 * 0.03;
     for (uint64_t tick = 0; tick <= 3600000; tick += 100) {
         at(&device, tick);
-        struct tact_twin_state now = look(&device, 0);
+        struct tact_twin_state now = true_position(&device, 0);
         double x = now.position - 0.02;
         double energy = 0.5 * 300.0 * x * x + 0.5 * 0.1 * now.velocity * now.velocity;
         expect_close(energy / whole, 1.0, 1e-9);
@@ -126,7 +127,7 @@ static void keeps_its_energy(void **state)
 }
 
 /* A hand that moves at V: m x'' + b x' + c (x' - V) + k (x - V t) = 0 from rest. */
-static void follows_a_hand(void **state)
+static void a_hand_drives_the_twin(void **state)
 {
     (void)state;
     char path[] = "/tmp/tact_twin_XXXXXX";
@@ -156,8 +157,9 @@ static void follows_a_hand(void **state)
     unlink(path);
 }
 
-/* The reading is one of 2^bits values, the nearest, and saturates; so with a step. */
-static void reports_in_steps(void **state)
+/* A reading is the nearest of 2^bits values, and saturates; or the nearest multiple of a given
+ * step. */
+static void readings_are_quantised(void **state)
 {
     (void)state;
     const double ranges[] = {-1.0, 1.0};
@@ -169,7 +171,7 @@ static void reports_in_steps(void **state)
     const double lsb = 2.0 / 255.0;
     int codes = 0, last = -1;
     for (uint64_t tick = 0; tick < 2000; tick++) {
-        double y = at(&device, tick).channel[0], exact = 2.0 * look(&device, 0).position;
+        double y = at(&device, tick).channel[0], exact = 2.0 * true_position(&device, 0).position;
         double code = (y + 1.0) / lsb;
         expect_close(code, nearbyint(code), 1e-9);
         expect_close(y, fmin(1.0, fmax(-1.0, exact)), 0.5 * lsb * (1.0 + 1e-12));
@@ -184,14 +186,15 @@ static void reports_in_steps(void **state)
                                                  SETTING("push", "-1"), SETTING("step", "0.125")};
     device = open_twin(counts, COUNT(counts));
     for (uint64_t tick = 0; tick < 2000; tick++) {
-        double y = at(&device, tick).channel[0], exact = look(&device, 0).position;
+        double y = at(&device, tick).channel[0], exact = true_position(&device, 0).position;
         assert_true(y == 0.125 * nearbyint(exact / 0.125));
     }
     device.ops->close(device.self);
 }
 
-/* What is read is what another twin reported exactly so many ticks ago, bit for bit. */
-static void reads_late(void **state)
+/* Readings with a delay are equal, bit for bit, to those of a twin without delay that many ticks
+ * earlier. */
+static void readings_have_their_exact_delay(void **state)
 {
     (void)state;
     const struct tact_device_setting s[] = {SETTING("axes", "x"),       SETTING("mass", "0.3"),
@@ -209,8 +212,8 @@ static void reads_late(void **state)
     late.ops->close(late.self);
 }
 
-/* A force of one tick acts in exactly one tick, so many later. */
-static void pushes_late(void **state)
+/* A force written in one tick acts in exactly one tick, later by the delay. */
+static void forces_have_their_exact_delay(void **state)
 {
     (void)state;
     const struct tact_device_setting s[] = {SETTING("axes", "x"), SETTING("mass", "2"),
@@ -229,7 +232,7 @@ static void pushes_late(void **state)
     }
 }
 
-static void motor_saturates(void **state)
+static void the_motor_saturates(void **state)
 {
     (void)state;
     const struct tact_device_setting s[] = {SETTING("axes", "x"), SETTING("mass", "0.5"),
@@ -240,16 +243,16 @@ static void motor_saturates(void **state)
     struct tact_device device = open_twin(s, COUNT(s));
     at(&device, 0);
     for (int i = 0; i < COUNT(out); i++) {
-        double before = look(&device, 0).velocity;
+        double before = true_position(&device, 0).velocity;
         device.ops->write(device.self, &out[i], 0);
         at(&device, (uint64_t)i + 1);
-        expect_close(look(&device, 0).force, force[i], 1e-15);
-        expect_close(look(&device, 0).velocity - before, force[i] / 0.5 * period, 1e-17);
+        expect_close(true_position(&device, 0).force, force[i], 1e-15);
+        expect_close(true_position(&device, 0).velocity - before, force[i] / 0.5 * period, 1e-17);
     }
     device.ops->close(device.self);
 }
 
-static void stops_at_its_ends(void **state)
+static void the_twin_stops_at_its_ends(void **state)
 {
     (void)state;
     const double stops[] = {-0.1, 0.2}, push[] = {0.0, 1.0, 1.0, -1.0};
@@ -261,17 +264,18 @@ static void stops_at_its_ends(void **state)
         double x = at(&device, tick).channel[0];
         assert_true(x >= -0.1 && x <= 0.2);
         if (tick == 1000) {
-            assert_true(x == 0.2 && look(&device, 0).velocity == 0.0);
-        } else if (tick > 1000 && tick <= 1500) { /* leaves at once */
+            assert_true(x == 0.2 && true_position(&device, 0).velocity == 0.0);
+        } else if (tick > 1000 && tick <= 1500) { /* leaves the stop without sticking */
             double t = (double)(tick - 1000) * period;
             expect_close(x, 0.2 - t * t, 1e-12);
         }
     }
-    assert_true(look(&device, 0).position == -0.1);
+    assert_true(true_position(&device, 0).position == -0.1);
     device.ops->close(device.self);
 }
 
-/* Unplugged it holds its axis, lets its button go, has no force; the mass moves on. */
+/* While unplugged, the reported axis is constant, the button released and the force zero; the mass
+ * continues to move. */
 static void is_unplugged(void **state)
 {
     (void)state;
@@ -302,16 +306,17 @@ static void is_unplugged(void **state)
             held = in.channel[0];
         }
         if (tick >= 501 && tick <= 600) {
-            assert_true(look(&device, 0).force == 0.0 && look(&device, 0).velocity == velocity);
+            assert_true(true_position(&device, 0).force == 0.0 &&
+                        true_position(&device, 0).velocity == velocity);
         }
-        velocity = look(&device, 0).velocity;
+        velocity = true_position(&device, 0).velocity;
     }
     expect_close(velocity, 0.799, 1e-12);
     device.ops->close(device.self);
 }
 
-/* A loop that skips ticks finds the device where it would have been. */
-static void moves_on_over_a_gap(void **state)
+/* After skipped ticks the device is where it would be without the gap. */
+static void skipped_ticks_are_simulated(void **state)
 {
     (void)state;
     const double push[] = {0.0, 1.0, 0.33, -2.0};
@@ -322,7 +327,8 @@ static void moves_on_over_a_gap(void **state)
     struct tact_device each = open_twin(s, COUNT(s)), some = open_twin(s, COUNT(s));
     for (uint64_t tick = 0; tick <= 2000; tick++) {
         double x = at(&each, tick).channel[0];
-        const double out = (double)(tick / 50 % 7) - 3.0; /* changes where both look */
+        const double out =
+            (double)(tick / 50 % 7) - 3.0; /* changes only at ticks that both loops have */
         each.ops->write(each.self, &out, 0);
         if (tick % 50 == 0) {
             assert_true(at(&some, tick).channel[0] == x);
@@ -330,13 +336,14 @@ static void moves_on_over_a_gap(void **state)
         }
     }
     at(&some, 1u << 30);
-    assert_true(isfinite(look(&some, 0).position));
+    assert_true(isfinite(true_position(&some, 0).position));
     each.ops->close(each.self);
     some.ops->close(some.self);
 }
 
-/* What the device renders itself is part of the exact solution, and comes late as forces do. */
-static void renders_spring_and_damper(void **state)
+/* Effects that the device renders itself are part of the exact solution, with the delay of
+ * forces. */
+static void rendered_spring_and_damper_are_exact(void **state)
 {
     (void)state;
     const struct tact_device_setting s[] = {SETTING("axes", "x"),
@@ -349,7 +356,7 @@ static void renders_spring_and_damper(void **state)
                                             SETTING("effect_spring", "480"),
                                             SETTING("force_delay", "0.01")};
     struct tact_device device = open_twin(s, COUNT(s));
-    const double out[] = {0.5, 7.0, 0.5}; /* there is no more than 1 */
+    const double out[] = {0.5, 7.0, 0.5}; /* levels saturate at 1 */
     assert_string_equal(device.info.output[2].name, "spring_center");
     for (uint64_t tick = 0; tick <= 5000; tick++) {
         const double t = tick < 10 ? 0.0 : (double)(tick - 10) * period;
@@ -360,8 +367,8 @@ static void renders_spring_and_damper(void **state)
     device.ops->close(device.self);
 }
 
-/* Coulomb's friction: slides v^2 / 2 a, then holds against a push that is weaker. */
-static void renders_friction(void **state)
+/* Coulomb friction: the mass slides v^2 / 2 a, then sticks under a weaker force. */
+static void rendered_friction_is_coulombs(void **state)
 {
     (void)state;
     const double push[] = {0.0, 4.0, 0.1, 1.4};
@@ -380,7 +387,7 @@ static void renders_friction(void **state)
         } else if (tick < 2600) {
             expect_close(x, 0.0625 + 1.25 * later - 0.25 * later * later, 1e-11);
         } else if (tick > 2601) {
-            assert_true(x == last && look(&device, 0).velocity == 0.0);
+            assert_true(x == last && true_position(&device, 0).velocity == 0.0);
         }
         last = x;
     }
@@ -388,9 +395,9 @@ static void renders_friction(void **state)
     device.ops->close(device.self);
 }
 
-/* A free mass that is shaken, by the sum of the forces that are held over each tick; unplugged it
- * continues as it went. */
-static void renders_vibration(void **state)
+/* A vibration acts on a free mass as the sum of forces constant over each tick; unplugged, the
+ * mass continues at its velocity. */
+static void rendered_vibration_is_exact(void **state)
 {
     (void)state;
     const double lost[] = {1.0, 1.2};
@@ -405,7 +412,7 @@ static void renders_vibration(void **state)
     for (uint64_t tick = 0; tick < 1200; tick++) {
         at(&device, tick);
         device.ops->write(device.self, &out, 0);
-        const double v = look(&device, 0).velocity;
+        const double v = true_position(&device, 0).velocity;
         if (tick <= 1000) {
             expect_close(v,
                          period / 0.1 * (cos(0.5 * w) - cos(((double)tick - 0.5) * w)) /
@@ -419,7 +426,7 @@ static void renders_vibration(void **state)
     device.ops->close(device.self);
 }
 
-static void describes_itself(void **state)
+static void a_twin_describes_its_channels(void **state)
 {
     (void)state;
     const struct tact_device_setting s[] = {SETTING("axes", "angle lift"),
@@ -446,7 +453,7 @@ static void describes_itself(void **state)
     device.ops->close(device.self);
 }
 
-/* A twin of one axis with these further settings cannot be opened. */
+/* Expects that a twin of one axis with these further settings cannot be opened. */
 static void refuse(const struct tact_device_setting *more, int count, const char *key,
                    const char *word)
 {
@@ -526,9 +533,9 @@ static void refuses_bad_settings(void **state)
     }
     struct device_config c;
     struct tact_device device = {0};
-    const struct tact_device_setting massless[] = {SETTING("axes", "x")};
+    const struct tact_device_setting without_mass[] = {SETTING("axes", "x")};
     const struct tact_device_setting none[] = {SETTING("mass", "1")};
-    device_config_init(&c, massless, 1);
+    device_config_init(&c, without_mass, 1);
     assert_int_equal(tact_twin_type.open(&c.config, &device, &c.err), -22);
     assert_non_null(strstr(c.err.text, "mass"));
     device_config_init(&c, none, 1);
@@ -539,14 +546,22 @@ static void refuses_bad_settings(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(free_mass_falls),     cmocka_unit_test(answers_a_step),
-        cmocka_unit_test(keeps_its_energy),    cmocka_unit_test(follows_a_hand),
-        cmocka_unit_test(reports_in_steps),    cmocka_unit_test(reads_late),
-        cmocka_unit_test(pushes_late),         cmocka_unit_test(motor_saturates),
-        cmocka_unit_test(stops_at_its_ends),   cmocka_unit_test(is_unplugged),
-        cmocka_unit_test(moves_on_over_a_gap), cmocka_unit_test(renders_spring_and_damper),
-        cmocka_unit_test(renders_friction),    cmocka_unit_test(renders_vibration),
-        cmocka_unit_test(describes_itself),    cmocka_unit_test(refuses_bad_settings),
+        cmocka_unit_test(a_free_mass_accelerates_exactly),
+        cmocka_unit_test(a_step_response_is_exact),
+        cmocka_unit_test(an_undamped_twin_keeps_its_energy),
+        cmocka_unit_test(a_hand_drives_the_twin),
+        cmocka_unit_test(readings_are_quantised),
+        cmocka_unit_test(readings_have_their_exact_delay),
+        cmocka_unit_test(forces_have_their_exact_delay),
+        cmocka_unit_test(the_motor_saturates),
+        cmocka_unit_test(the_twin_stops_at_its_ends),
+        cmocka_unit_test(is_unplugged),
+        cmocka_unit_test(skipped_ticks_are_simulated),
+        cmocka_unit_test(rendered_spring_and_damper_are_exact),
+        cmocka_unit_test(rendered_friction_is_coulombs),
+        cmocka_unit_test(rendered_vibration_is_exact),
+        cmocka_unit_test(a_twin_describes_its_channels),
+        cmocka_unit_test(refuses_bad_settings),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

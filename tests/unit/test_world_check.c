@@ -1,4 +1,5 @@
-/* Every number of a state, made NaN or infinite one at a time, is found and says whose it is. */
+/* Each number of a state is made NaN or infinite in turn: it is detected, and the report names its
+ * body, joint or pair. */
 #include <errno.h>
 #include <math.h>
 #include <setjmp.h>
@@ -62,7 +63,7 @@ static struct tact_world *make(struct tact_moments_scratch **scratch)
     return world;
 }
 
-/* Up to where the state is checked. pair, value: what spoils the moments of a pair, or pair -1. */
+/* Runs a tick up to the check of the state. pair: whose moment `index` is set to `value`, or -1. */
 static void tick(struct tact_world *world, struct tact_moments_scratch *scratch, int pair, int at,
                  double value)
 {
@@ -136,7 +137,7 @@ static void every_number_is_checked(void **state)
     tact_moments_scratch_destroy(scratch);
 }
 
-static void speeds_are_limited(void **state)
+static void speeds_over_the_limit_are_detected(void **state)
 {
     (void)state;
     struct tact_moments_scratch *scratch;
@@ -161,7 +162,7 @@ static void speeds_are_limited(void **state)
             assert_int_equal(tact_world_check(world, SPEED, &fault), 0);
             *limits[i].at = sign * 1.001 * limits[i].most;
             expect(world, limits[i].part, limits[i].index, limits[i].link, limits[i].what);
-            *limits[i].at = sign * 1e300; /* its square is infinite */
+            *limits[i].at = sign * 1e300; /* its square overflows */
             expect(world, limits[i].part, limits[i].index, limits[i].link, limits[i].what);
         }
         *limits[i].at = was;
@@ -170,8 +171,8 @@ static void speeds_are_limited(void **state)
     tact_moments_scratch_destroy(scratch);
 }
 
-/* A solve that is given one is no longer silent about it: whichever of the 16 it is. */
-static void odd_moments_are_found_after_the_tick(void **state)
+/* A solve with a moment that is not finite, whichever of the 16, is reported by the check. */
+static void moments_not_finite_are_detected_after_the_tick(void **state)
 {
     (void)state;
     for (int at = 0; at < 16; at++) {
@@ -192,8 +193,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_number_is_checked),
-        cmocka_unit_test(speeds_are_limited),
-        cmocka_unit_test(odd_moments_are_found_after_the_tick),
+        cmocka_unit_test(speeds_over_the_limit_are_detected),
+        cmocka_unit_test(moments_not_finite_are_detected_after_the_tick),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

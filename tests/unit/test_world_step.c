@@ -1,5 +1,5 @@
-/* A tick of a world without a session: the bits of its parts, and what it returns where one fails.
- */
+/* tact_world_step() without a session: the same bits as its parts called in turn, and its return
+ * value where one fails. */
 #include <errno.h>
 #include <math.h>
 #include <setjmp.h>
@@ -17,7 +17,7 @@ static void throw_box(struct world_scene *s)
     scene_thrown_box(s, NULL, draw, 0.2, &law);
 }
 
-static void a_step_is_its_parts(void **state)
+static void a_step_has_the_bits_of_its_parts(void **state)
 {
     (void)state;
     struct world_scene whole, parts;
@@ -40,8 +40,8 @@ static void a_step_is_its_parts(void **state)
     scene_close(&parts);
 }
 
-/* Neither of two meshes is convex, so that their moments need a scratch. */
-static void what_cannot_be_measured_moves_nothing(void **state)
+/* Two meshes that are not convex, so that their moments need a scratch. */
+static void a_step_with_an_unmeasured_pair_changes_nothing(void **state)
 {
     (void)state;
     static const double feet[] = {0, 0, 0, 0.1, 0.1, 0.1, 0.2, 0, 0, 0.1, 0.1, 0.1};
@@ -67,8 +67,8 @@ static void what_cannot_be_measured_moves_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_step_is_its_parts),
-        cmocka_unit_test(what_cannot_be_measured_moves_nothing),
+        cmocka_unit_test(a_step_has_the_bits_of_its_parts),
+        cmocka_unit_test(a_step_with_an_unmeasured_pair_changes_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* Force-torque sensors: wrenches against forces of which the gauges are known, calibration files
- * against the same matrix written by hand, and what is refused. */
+/* Force-torque sensors: wrenches compared with known loads, calibration files with the same matrix
+ * written by hand, and refused files. */
 #include <errno.h>
 #include <math.h>
 #include <setjmp.h>
@@ -20,8 +20,8 @@ enum { SENSORS = 300, WRENCHES = 20 };
 
 static uint64_t seed; /* 0: not yet seeded */
 
-/* Even between -1 and 1. */
-static double noise(void)
+/* Uniform between -1 and 1. */
+static double random_unit_interval(void)
 {
     seed = seed ? seed : 1 ^ campaign_seed();
     seed = seed * 6364136223846793005U + 1442695040888963407U;
@@ -73,9 +73,9 @@ static void make_sensor(int gauges, double sensitivity[8][6], struct tact_wrench
     memset(map, 0, sizeof *map);
     map->gauges = gauges;
     for (int i = 0; i < gauges; i++) {
-        map->bias[i] = 0.5 * noise();
+        map->bias[i] = 0.5 * random_unit_interval();
         for (int k = 0; k < 6; k++) {
-            sensitivity[i][k] = (0.3 * noise() + (i % 6 == k ? 1.2 : 0.0)) / full[k];
+            sensitivity[i][k] = (0.3 * random_unit_interval() + (i % 6 == k ? 1.2 : 0.0)) / full[k];
         }
     }
     for (int r = 0; r < 6; r++) {
@@ -97,8 +97,8 @@ static void make_sensor(int gauges, double sensitivity[8][6], struct tact_wrench
     }
 }
 
-static void load_sensor(const struct tact_wrench_map *map, double sensitivity[8][6],
-                        const double wrench[6], double volts[8])
+static void apply_load(const struct tact_wrench_map *map, double sensitivity[8][6],
+                       const double wrench[6], double volts[8])
 {
     for (int i = 0; i < map->gauges; i++) {
         volts[i] = map->bias[i];
@@ -108,14 +108,14 @@ static void load_sensor(const struct tact_wrench_map *map, double sensitivity[8]
     }
 }
 
-static void some_wrench(double wrench[6])
+static void random_wrench(double wrench[6])
 {
     for (int k = 0; k < 6; k++) {
-        wrench[k] = noise() * (k < 3 ? 50.0 : 2.0);
+        wrench[k] = random_unit_interval() * (k < 3 ? 50.0 : 2.0);
     }
 }
 
-static void wrenches_come_back(void **unused)
+static void wrenches_are_recovered_from_voltages(void **unused)
 {
     (void)unused;
     double worst = 0.0;
@@ -127,8 +127,8 @@ static void wrenches_come_back(void **unused)
             double wrench[6];
             double volts[8];
             double found[6];
-            some_wrench(wrench);
-            load_sensor(&map, sensitivity, wrench, volts);
+            random_wrench(wrench);
+            apply_load(&map, sensitivity, wrench, volts);
             tact_wrench_apply(&map, volts, found);
             for (int k = 0; k < 6; k++) {
                 worst = fmax(worst, fabs(found[k] - wrench[k]));
@@ -139,8 +139,8 @@ static void wrenches_come_back(void **unused)
     assert_true(worst < 1e-9);
 }
 
-/* Behind a converter of 16 bits the error of an axis is at most half a step of each gauge. */
-static void converters_add_their_steps(void **unused)
+/* With a converter of 16 bits the error of an axis is at most that of half a step in each gauge. */
+static void quantisation_errors_are_bounded(void **unused)
 {
     (void)unused;
     struct tact_comedi_channel gauge = {.maxdata = 65535, .map = {0, 1}};
@@ -157,8 +157,8 @@ static void converters_add_their_steps(void **unused)
             double wrench[6];
             double volts[8];
             double found[6];
-            some_wrench(wrench);
-            load_sensor(&map, sensitivity, wrench, volts);
+            random_wrench(wrench);
+            apply_load(&map, sensitivity, wrench, volts);
             for (int i = 0; i < 6; i++) {
                 volts[i] = tact_comedi_value(&gauge, (lsampl_t)lrint((volts[i] + 10.0) / lsb), 0);
             }
@@ -177,8 +177,8 @@ static void converters_add_their_steps(void **unused)
     assert_true(closest > 0.3);
 }
 
-/* Forces at points, reported in two frames. */
-static void another_frame(void **unused)
+/* Forces at points, as wrenches in two frames. */
+static void wrenches_move_to_another_frame(void **unused)
 {
     (void)unused;
     for (int n = 0; n < SENSORS; n++) {
@@ -190,13 +190,15 @@ static void another_frame(void **unused)
         double volts[8];
         double found[6];
         for (int k = 0; k < 4; k++) {
-            pose.quat_wxyz[k] = noise();
-            pose.position[k % 3] = 0.1 * noise();
+            pose.quat_wxyz[k] = random_unit_interval();
+            pose.position[k % 3] = 0.1 * random_unit_interval();
         }
         tact_quat_normalize(pose.quat_wxyz);
         for (int p = 0; p < 3; p++) {
-            const double at[3] = {0.1 * noise(), 0.1 * noise(), 0.1 * noise()};
-            const double force[3] = {9 * noise(), 9 * noise(), 9 * noise()};
+            const double at[3] = {0.1 * random_unit_interval(), 0.1 * random_unit_interval(),
+                                  0.1 * random_unit_interval()};
+            const double force[3] = {9 * random_unit_interval(), 9 * random_unit_interval(),
+                                     9 * random_unit_interval()};
             double moved[3];
             double turned[3];
             double moment[3];
@@ -210,7 +212,7 @@ static void another_frame(void **unused)
             tact_v3_add(there + 3, there + 3, moment);
         }
         make_sensor(8, sensitivity, &map);
-        load_sensor(&map, sensitivity, here, volts);
+        apply_load(&map, sensitivity, here, volts);
         tact_wrench_move(&map, &pose);
         tact_wrench_apply(&map, volts, found);
         for (int k = 0; k < 6; k++) {
@@ -256,19 +258,19 @@ static const char head[] =
 
 static char folder[64];
 
-static const char *write_cal(const char *beginning, const char *rows)
+static const char *write_cal(const char *file_head, const char *rows)
 {
     static char path[96];
     snprintf(path, sizeof path, "%s/sensor.cal", folder);
     FILE *file = fopen(path, "w");
-    fprintf(file, "%s%s\t</Calibration>\n</FTSensor>\n", beginning, rows);
+    fprintf(file, "%s%s\t</Calibration>\n</FTSensor>\n", file_head, rows);
     fclose(file);
     return path;
 }
 
-/* The same sensor with and without the rows for the user, which are about the point 5 mm along z:
- * tx + 5 fy, ty - 5 fx. */
-static void files_of_ati(void **unused)
+/* The same sensor with and without UserAxis rows, which are about a point 5 mm along z: tx + 5 fy,
+ * ty - 5 fx. */
+static void calibration_files_of_ati_are_read(void **unused)
 {
     (void)unused;
     const char *axes = "<Axis Name=\"Fx\" values=\" 2 0 0 -4  0 6 \" max=\"50\" scale=\"2\"/>\n"
@@ -308,7 +310,7 @@ static void files_of_ati(void **unused)
     }
 }
 
-static void files_that_are_none(void **unused)
+static void invalid_files_are_refused(void **unused)
 {
     (void)unused;
     const struct {
@@ -344,21 +346,21 @@ static void files_that_are_none(void **unused)
     assert_int_equal(tact_wrench_read_ati("/nowhere/x.cal", 0, &map, NULL), -ENOENT);
 }
 
-/* Six rows for the user, all like the first. */
+/* Six UserAxis rows, all equal to the first. */
 #define ROW(name, values) "<UserAxis Name=\"" name "\" values=\"" values "\"/>\n"
 #define ROWS(v) ROW("Fx", v) ROW("Fy", v) ROW("Fz", v) ROW("Tx", v) ROW("Ty", v) ROW("Tz", v)
-#define SECOND                                                                                     \
+#define SECOND_ROWS                                                                                \
     "</Calibration>\n<Calibration ForceUnits=\"N\" TorqueUnits=\"N-m\">\n" ROWS("7 0 0 0 0 0")
 
-/* What can be read in two ways is not read in one. */
-static void files_that_are_ambiguous(void **unused)
+/* Files that can be read in two ways are refused. */
+static void ambiguous_files_are_refused(void **unused)
 {
     (void)unused;
     const struct {
         const char *rows, *text;
         int line;
     } cases[] = {
-        {ROWS("1 0 0 0 0 0") SECOND, "a second Calibration", 12},
+        {ROWS("1 0 0 0 0 0") SECOND_ROWS, "a second Calibration", 12},
         {ROWS("1 0 0 0 0 0") ROW("Fy", "2 0 0 0 0 0"), "given twice: Fy", 11},
         {"<Axis Name=\"Fx\" values=\"1 2 3 4 5 6\" scale=\"1\"/>\n" ROW("Fy", "1 2 3 4 5 6"),
          "no UserAxis fx", 4},
@@ -387,22 +389,23 @@ static void files_that_are_ambiguous(void **unused)
     }
 }
 
-static void one_of_several_calibrations(void **unused)
+static void one_of_several_calibrations_is_selected(void **unused)
 {
     (void)unused;
-    const char *path = write_cal(head, ROWS("1 0 0 0 0 0") SECOND);
+    const char *path = write_cal(head, ROWS("1 0 0 0 0 0") SECOND_ROWS);
     struct tact_wrench_map map;
     struct tact_error err = {.line = 0};
     assert_int_equal(tact_wrench_read_ati(path, 1, &map, &err), 0);
     assert_true(map.matrix[0][0] == 1.0 && map.matrix[3][0] == 1e-3);
     assert_int_equal(tact_wrench_read_ati(path, 2, &map, &err), 0);
-    assert_true(map.matrix[0][0] == 7.0 && map.matrix[3][0] == 7.0); /* all of it in its units */
+    assert_true(map.matrix[0][0] == 7.0 &&
+                map.matrix[3][0] == 7.0); /* the whole matrix in the calibration's units */
     assert_int_equal(tact_wrench_read_ati(path, 3, &map, &err), -EINVAL);
     assert_non_null(strstr(err.text, "not that many"));
 }
 
-/* What stands far back in a file is read as well, and a file that never ends is not. */
-static void long_files(void **unused)
+/* Data far back in a file is read, but a file of unlimited length is refused. */
+static void long_files_are_read_to_a_limit(void **unused)
 {
     (void)unused;
     struct tact_wrench_map map;
@@ -416,7 +419,7 @@ static void long_files(void **unused)
     assert_int_equal(tact_wrench_read_ati(write_cal(head, rows), 0, &map, &err), -EFBIG);
     assert_int_equal(tact_wrench_read_ati("/dev/zero", 0, &map, &err), -EINVAL);
     free(rows);
-    /* A byte order mark stands before the first element. */
+    /* A byte order mark before the first element is accepted. */
     const char *path = write_cal("\xEF\xBB\xBF", head);
     FILE *file = fopen(path, "r+");
     fseek(file, (long)strlen(head) + 3, SEEK_SET);
@@ -439,7 +442,7 @@ static int read_settings(const struct tact_device_setting *settings, int count,
     return tact_wrench_settings(&config->config, inputs, 8, wrenches, 2, &config->err);
 }
 
-static void settings_of_two(void **unused)
+static void settings_of_two_sensors(void **unused)
 {
     (void)unused;
     const double bias[] = {0.1, 0.2, 0.3, 0.4, 0.5, 0.6};
@@ -486,30 +489,39 @@ static void bad_settings_are_named(void **unused)
     (void)unused;
 #define NAMED SETTING("wrenches[0].name", "wrist")
 #define BOUND SETTING("wrenches[0].channels", "g0 g1 g2 g3 g4 g5")
-#define FILLED NUMBERS("wrenches[0].matrix", 6, 6, unit_matrix)
+#define FULL_MATRIX NUMBERS("wrenches[0].matrix", 6, 6, unit_matrix)
     const double zeros[36] = {0};
     const struct {
         struct tact_device_setting setting[4];
         int count, line;
         const char *text;
     } cases[] = {
-        {{BOUND, FILLED}, 2, 10, "missing key name"},
-        {{SETTING("wrenches[0].name", "my-wrist"), BOUND, FILLED}, 3, 10, "my-wrist"},
-        {{NAMED, FILLED}, 2, 10, "6 to 8 inputs"},
-        {{NAMED, SETTING("wrenches[0].channels", "g0 g1 g2 g3 g4"), FILLED}, 3, 11, "6 to 8"},
-        {{NAMED, SETTING("wrenches[0].channels", "g0 g1 g2 g3 g4 g6"), FILLED}, 3, 11, "named g6"},
-        {{NAMED, SETTING("wrenches[0].channels", "g0 g1 g2 g3 g4 g4"), FILLED}, 3, 11, "twice: g4"},
+        {{BOUND, FULL_MATRIX}, 2, 10, "missing key name"},
+        {{SETTING("wrenches[0].name", "my-wrist"), BOUND, FULL_MATRIX}, 3, 10, "my-wrist"},
+        {{NAMED, FULL_MATRIX}, 2, 10, "6 to 8 inputs"},
+        {{NAMED, SETTING("wrenches[0].channels", "g0 g1 g2 g3 g4"), FULL_MATRIX}, 3, 11, "6 to 8"},
+        {{NAMED, SETTING("wrenches[0].channels", "g0 g1 g2 g3 g4 g6"), FULL_MATRIX},
+         3,
+         11,
+         "named g6"},
+        {{NAMED, SETTING("wrenches[0].channels", "g0 g1 g2 g3 g4 g4"), FULL_MATRIX},
+         3,
+         11,
+         "twice: g4"},
         {{NAMED, BOUND}, 2, 10, "either matrix"},
-        {{NAMED, BOUND, FILLED, SETTING("wrenches[0].file", "a.cal")}, 4, 12, "either matrix"},
+        {{NAMED, BOUND, FULL_MATRIX, SETTING("wrenches[0].file", "a.cal")}, 4, 12, "either matrix"},
         {{NAMED, BOUND, NUMBERS("wrenches[0].matrix", 3, 6, unit_matrix)}, 3, 12, "6 rows"},
         {{NAMED, BOUND, NUMBERS("wrenches[0].matrix", 6, 6, zeros)}, 3, 12, "row of fx"},
         {{NAMED, BOUND, SETTING("wrenches[0].file", "/nowhere/a.cal")}, 3, 12, "cannot open"},
-        {{NAMED, BOUND, FILLED, SETTING("wrenches[0].units", "N")}, 4, 13, "units of force"},
-        {{NAMED, BOUND, FILLED, NUMBERS("wrenches[0].bias", 1, 5, zeros)}, 4, 13, "6 numbers"},
-        {{NAMED, BOUND, FILLED, NUMBERS("wrenches[0].limits", 1, 6, zeros)}, 4, 13, "above 0"},
-        {{NAMED, BOUND, FILLED, NUMBERS("wrenches[0].quat_wxyz", 1, 4, zeros)}, 4, 13, "length"},
-        {{NAMED, BOUND, FILLED, SETTING("wrenches[0].tare", "11")}, 4, 13, "0 to 10 s"},
-        {{NAMED, BOUND, FILLED, SETTING("wrenches[0].tara", "1")}, 4, 13, "unknown key"},
+        {{NAMED, BOUND, FULL_MATRIX, SETTING("wrenches[0].units", "N")}, 4, 13, "units of force"},
+        {{NAMED, BOUND, FULL_MATRIX, NUMBERS("wrenches[0].bias", 1, 5, zeros)}, 4, 13, "6 numbers"},
+        {{NAMED, BOUND, FULL_MATRIX, NUMBERS("wrenches[0].limits", 1, 6, zeros)}, 4, 13, "above 0"},
+        {{NAMED, BOUND, FULL_MATRIX, NUMBERS("wrenches[0].quat_wxyz", 1, 4, zeros)},
+         4,
+         13,
+         "length"},
+        {{NAMED, BOUND, FULL_MATRIX, SETTING("wrenches[0].tare", "11")}, 4, 13, "0 to 10 s"},
+        {{NAMED, BOUND, FULL_MATRIX, SETTING("wrenches[0].tara", "1")}, 4, 13, "unknown key"},
     };
     for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
         struct device_config config;
@@ -541,16 +553,16 @@ static int remove_folder(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(wrenches_come_back),
-        cmocka_unit_test(converters_add_their_steps),
-        cmocka_unit_test(another_frame),
+        cmocka_unit_test(wrenches_are_recovered_from_voltages),
+        cmocka_unit_test(quantisation_errors_are_bounded),
+        cmocka_unit_test(wrenches_move_to_another_frame),
         cmocka_unit_test(units_are_distinguished),
-        cmocka_unit_test(files_of_ati),
-        cmocka_unit_test(files_that_are_none),
-        cmocka_unit_test(files_that_are_ambiguous),
-        cmocka_unit_test(one_of_several_calibrations),
-        cmocka_unit_test(long_files),
-        cmocka_unit_test(settings_of_two),
+        cmocka_unit_test(calibration_files_of_ati_are_read),
+        cmocka_unit_test(invalid_files_are_refused),
+        cmocka_unit_test(ambiguous_files_are_refused),
+        cmocka_unit_test(one_of_several_calibrations_is_selected),
+        cmocka_unit_test(long_files_are_read_to_a_limit),
+        cmocka_unit_test(settings_of_two_sensors),
         cmocka_unit_test(bad_settings_are_named),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
