@@ -1,6 +1,6 @@
-/* Time of moments of two cubes whose faces lie in each other, against the same two moved by a
- * thousandth of their edge along the face that they press with: least of many queries, in turn, and
- * whether the ratio keeps its bar, printed. Exits with 1 where it does not. */
+/* Time of the moments of two cubes with common faces, compared with the same two displaced by a
+ * thousandth of their edge along the face in contact: the least of many queries, taken in turn.
+ * Prints the ratio and whether it is within its bound; exits with 1 where it is not. */
 #include <math.h>
 #include <stdio.h>
 #include <time.h>
@@ -9,7 +9,7 @@
 #include "tests/unit/support/grid_cube.h"
 
 static const double BAR = 2.0;
-static const double EDGE = 2.0;
+static const double CUBE_EDGE = 2.0;
 
 static double now(void)
 {
@@ -26,10 +26,10 @@ static double query(const struct tact_shape *cube, double depth, double shift,
     const struct tact_pose pa = tact_pose_identity();
     struct tact_pose pb = pa;
     struct tact_moments m;
-    tact_v3_set(pb.position, shift, shift, EDGE - depth);
+    tact_v3_set(pb.position, shift, shift, CUBE_EDGE - depth);
     const double began = now();
     const int rc = tact_moments_pair(cube, &pa, cube, &pb, normal, scratch, &m);
-    const double took = now() - began, want = depth * (EDGE - shift) * (EDGE - shift);
+    const double took = now() - began, want = depth * (CUBE_EDGE - shift) * (CUBE_EDGE - shift);
     if (rc != 1 || !(fabs(m.volume / want - 1.0) < 1e-10)) {
         fprintf(stderr, "bench_common_faces: wrong moments: %d, volume %g for %g\n", rc, m.volume,
                 want);
@@ -38,7 +38,7 @@ static double query(const struct tact_shape *cube, double depth, double shift,
     return took;
 }
 
-/** Prints one row; returns whether its ratio keeps the bar. */
+/** Prints one row; returns whether its ratio is within the bound. */
 static int compare(const struct tact_shape *cube, double depth,
                    struct tact_moments_scratch *scratch)
 {
@@ -46,26 +46,27 @@ static int compare(const struct tact_shape *cube, double depth,
     const double end = now() + 2.0;
     for (int i = 0; i < 10 || now() < end; i++) {
         aligned = fmin(aligned, query(cube, depth, 0.0, scratch));
-        shifted = fmin(shifted, query(cube, depth, 1e-3 * EDGE, scratch));
+        shifted = fmin(shifted, query(cube, depth, 1e-3 * CUBE_EDGE, scratch));
     }
     const double ratio = aligned / shifted;
-    printf("%9zu   %6.4f   %9.3f   %9.3f   %5.2f   %s\n", cube->mesh->triangle_count, depth / EDGE,
-           1e3 * aligned, 1e3 * shifted, ratio, ratio <= BAR ? "ok" : "OVER THE BAR");
+    printf("%9zu   %6.4f   %9.3f   %9.3f   %5.2f   %s\n", cube->mesh->triangle_count,
+           depth / CUBE_EDGE, 1e3 * aligned, 1e3 * shifted, ratio,
+           ratio <= BAR ? "ok" : "OVER THE BAR");
     return ratio <= BAR;
 }
 
 int main(void)
 {
-    static const int grids[] = {13, 40, 160};
-    static const double depths[] = {0.01, 0.001}; /* of the edge */
+    static const int grid_sizes[] = {13, 40, 160};
+    static const double overlap_depths[] = {0.01, 0.001}; /* of the edge */
     struct tact_moments_scratch *scratch = tact_moments_scratch_create(1u << 20);
     int kept = scratch != NULL;
     printf("triangles   depth    aligned [ms]  shifted   ratio, bar %.0f\n", BAR);
-    for (size_t i = 0; scratch && i < sizeof grids / sizeof *grids; i++) {
-        struct tact_mesh *mesh = grid_cube(grids[i]);
+    for (size_t i = 0; scratch && i < sizeof grid_sizes / sizeof *grid_sizes; i++) {
+        struct tact_mesh *mesh = grid_cube(grid_sizes[i]);
         const struct tact_shape cube = {.kind = TACT_SHAPE_MESH, .mesh = mesh};
-        for (size_t k = 0; mesh && k < sizeof depths / sizeof *depths; k++) {
-            kept &= compare(&cube, depths[k] * EDGE, scratch);
+        for (size_t k = 0; mesh && k < sizeof overlap_depths / sizeof *overlap_depths; k++) {
+            kept &= compare(&cube, overlap_depths[k] * CUBE_EDGE, scratch);
         }
         kept &= mesh != NULL;
         tact_mesh_free(mesh);

@@ -1,6 +1,6 @@
-/* Time of one 6D block: residual and local solve of tact_local_cone(), as a sweep does them, warm
- * by the solution of a load each part of which is up to 1 % off. Median over batches; beside it the
- * floor, one solve of a factored 6 x 6 system, in the same run. */
+/* Time of one 6D block: residual and local solve by tact_local_cone(), as in a sweep, with a warm
+ * start from the solution of a load of which each component differs by up to 1 %. Median over
+ * batches; compared in the same run with a lower bound, one solve of a factored 6 x 6 system. */
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -26,7 +26,7 @@ static int compare(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/** What the contact of a box of 1 kg and 0.1 m does. */
+/** Motion of the contact of a box of 1 kg and 0.1 m. */
 struct load {
     const char *name;
     double slide, spin, turn; /* velocities [m/s], [rad/s], about the edge [rad/s] */
@@ -38,7 +38,7 @@ static void make(const struct load *load, struct tact_local_problem *p)
     double m = uniform(0.5, 2), inertia = m * 0.1 * 0.1 / 6, arm[3] = {-0.05, 0, 0};
     double way = uniform(0, 6.28);
     memset(p, 0, sizeof *p);
-    for (int i = 0; i < 3; i++) { /* S of a free body seen from arm: J M^-1 J' */
+    for (int i = 0; i < 3; i++) { /* S of a free body at the arm: J M^-1 J' */
         p->s[7 * i] = 1 / m;
         p->s[7 * (3 + i)] = 1 / inertia;
     }

@@ -17,7 +17,7 @@ static struct tact_shape ball(size_t triangles, double radius)
     return s;
 }
 
-/** Median over poses a little apart; *pairs: of triangles that were listed. */
+/** Median time over slightly different poses; *pairs: number of listed triangle pairs. */
 static double measure(const struct tact_shape *a, const struct tact_shape *b, double depth,
                       int repeats, struct tact_moments_scratch *scratch, long *pairs)
 {
@@ -42,7 +42,7 @@ static double measure(const struct tact_shape *a, const struct tact_shape *b, do
     return peers_median(took, repeats);
 }
 
-static void by_triangles(size_t most, struct tact_moments_scratch *scratch)
+static void time_by_triangles(size_t most, struct tact_moments_scratch *scratch)
 {
     static const size_t sizes[7] = {1000, 3000, 10000, 30000, 100000, 300000, 1000000};
     for (int i = 0; i < 7 && sizes[i] <= most; i++) {
@@ -60,7 +60,7 @@ static void by_triangles(size_t most, struct tact_moments_scratch *scratch)
     }
 }
 
-static void by_depth(struct tact_moments_scratch *scratch)
+static void time_by_depth(struct tact_moments_scratch *scratch)
 {
     static const size_t sizes[3] = {1000, 10000, 100000};
     for (int k = 0; k < 3; k++) {
@@ -76,8 +76,8 @@ static void by_depth(struct tact_moments_scratch *scratch)
     }
 }
 
-/** A row of pairs that touch, each of bodies of its own, measured one after the other. */
-static void by_pairs(struct tact_moments_scratch *scratch)
+/** Several pairs in contact, each of its own bodies, measured one after the other. */
+static void time_by_pairs(struct tact_moments_scratch *scratch)
 {
     enum { MOST = 32 };
     static struct tact_shape a[MOST], b[MOST];
@@ -111,9 +111,9 @@ int main(int argc, char **argv)
         return 2;
     }
     puts("curve,triangles,x,seconds,triangle_pairs");
-    by_triangles(argc > 1 ? strtoul(argv[1], NULL, 10) : 1000000, scratch);
-    by_depth(scratch);
-    by_pairs(scratch);
+    time_by_triangles(argc > 1 ? strtoul(argv[1], NULL, 10) : 1000000, scratch);
+    time_by_depth(scratch);
+    time_by_pairs(scratch);
     tact_moments_scratch_destroy(scratch);
     return 0;
 }

@@ -1,5 +1,5 @@
 /**
- * The loop with an empty tick: how late it wakes. tests/bench/loop runs it beside cyclictest.
+ * Wake-up latency of the loop with an empty tick. tests/bench/loop runs it beside cyclictest.
  *
  *     bench_loop [--seconds 5] [--priority 80] [--cpu N]
  *

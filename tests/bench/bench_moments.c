@@ -1,7 +1,7 @@
-/* Time of moments queries: least, median and 99.9th percentile over many poses, and whether the
- * median keeps its bar, printed. Cold, every query is from a new pose, with nothing kept from the
- * last but its normal; frame to frame, bodies move at up to 20 mm/s and 1 rad/s through the same
- * poses, as they do from tick to tick. */
+/* Time of moments queries: prints the least, median and 99.9th percentile over many poses, and
+ * whether the median is within its bound. Cold: every query has a new pose, and only the normal of
+ * the last is passed on. Frame to frame: bodies move at up to 20 mm/s and 1 rad/s through the same
+ * poses, as from tick to tick. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,12 +32,12 @@ struct scene {
     struct tact_shape *a, *b;
     double at[3], spread[3];
     int queries;
-    int at_once; /* queries in one measurement: contacts of one tick */
-    double bar;  /* of the median [us]; 0: none */
-    int moves;   /* frame to frame; else cold */
+    int queries_per_tick; /* queries timed together, as the contacts of one tick */
+    double bar;           /* of the median [us]; 0: none */
+    int moves;            /* frame to frame; else cold */
 };
 
-/** Pose of a at a tick: to and fro over the same box. */
+/** Pose of a at a tick: it moves back and forth within the same box. */
 static void move(const struct scene *s, const struct tact_pose *start, int tick,
                  struct tact_pose *pa)
 {
@@ -55,22 +55,22 @@ static void measure(const struct scene *s, struct tact_moments_scratch *scratch)
 {
     static double took[QUERIES];
     struct tact_pose pa = tact_pose_identity(), pb = pa;
-    /* Round meshes touch at their equators: triangles there are as all others, at poles they fan.
-     */
+    /* Round meshes touch at their equators, where triangles are regular; at the poles they form
+     * fans. */
     if (s->b->kind == TACT_SHAPE_MESH) {
         tact_v3_set(pb.quat_wxyz + 1, sqrt(0.5), 0.0, 0.0);
         pb.quat_wxyz[0] = sqrt(0.5);
         pa = pb;
     }
     double normals[5][3] = {{0}}, touching = 0.0;
-    const struct tact_pose start_a = pa;
+    const struct tact_pose start_pose_a = pa;
     for (int i = 0; i < s->queries; i++) {
         took[i] = 0.0;
-        for (int contact = 0; contact < s->at_once; contact++) {
+        for (int contact = 0; contact < s->queries_per_tick; contact++) {
             struct tact_moments m;
             double *normal = normals[contact];
             if (s->moves) {
-                move(s, &start_a, i + 100000 * contact, &pa);
+                move(s, &start_pose_a, i + 100000 * contact, &pa);
             } else {
                 for (int k = 0; k < 3; k++) {
                     pa.position[k] = s->at[k] + uniform(-1.0, 1.0) * s->spread[k];
@@ -80,7 +80,7 @@ static void measure(const struct scene *s, struct tact_moments_scratch *scratch)
             int rc = tact_moments_pair(s->a, &pa, s->b, &pb, normal, scratch, &m);
             took[i] += now() - start;
             if (rc == 1) {
-                touching += 1.0 / s->at_once;
+                touching += 1.0 / s->queries_per_tick;
                 tact_v3_scale(normal, m.gradient, -1.0 / tact_v3_norm(m.gradient));
             }
         }

@@ -1,5 +1,6 @@
-/* What recording costs the tick: p50 and p99 of filling a record of so many doubles at 1 kHz, into
- * the recorder and into plain memory, in alternating rounds. Prints one line of JSON a size. */
+/* The time that recording adds to a tick: p50 and p99 of filling a record of a given number of
+ * doubles at 1 kHz, in the recorder and in ordinary memory, in alternating rounds. Prints one line
+ * of JSON a size. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +27,8 @@ static void fill(struct tact_record *record, uint32_t size, uint64_t tick, int64
     }
 }
 
-/* One second at 1 kHz; recorder NULL: into `blank`. Gives p50 and p99 [ns] of the part measured. */
+/* Fills records for one second at 1 kHz; with recorder NULL, in `blank`. Returns p50 and p99 of
+ * the filling [ns]. */
 static void measure(struct tact_recorder *recorder, struct tact_record *blank, uint32_t size,
                     double *p50, double *p99)
 {
@@ -48,7 +50,7 @@ static void measure(struct tact_recorder *recorder, struct tact_record *blank, u
     *p99 = (double)tact_histogram_quantile(&h, 0.99);
 }
 
-static int by_value(const void *a, const void *b)
+static int compare_values(const void *a, const void *b)
 {
     const double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
@@ -82,7 +84,7 @@ static int bench(uint32_t size, const char *path)
         with99 += p99[1] / ROUNDS;
         without99 += p99[0] / ROUNDS;
     }
-    qsort(difference, ROUNDS, sizeof *difference, by_value);
+    qsort(difference, ROUNDS, sizeof *difference, compare_values);
     printf("{\"doubles\": %u, \"p50_ns\": {\"plain\": %.0f, \"recorded\": %.0f, "
            "\"median_difference\": %.0f}, \"p99_ns\": {\"plain\": %.0f, \"recorded\": %.0f}, "
            "\"bytes_per_tick\": %.0f, \"gb_per_hour\": %.2f, \"overruns\": %llu}\n",

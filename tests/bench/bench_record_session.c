@@ -1,14 +1,14 @@
 /**
- * What recording changes in the ticks of a session: two sessions of one scene, one with a log and
- * one without, take turns in one loop.
+ * The effect of recording on the ticks of a session: two sessions of one scene, one with a log and
+ * one without, run alternately in one loop.
  *
  *     bench_record_session SCENE LOG [--seconds 3] [--swap] [--null]
  *
- * Tick by tick the sessions do the same work, to the bit: a tick of the one is compared with the
- * same tick of the other, some 20 ms earlier or later. Medians of runs that follow each other
- * differ by more than is looked for, because whatever else uses a core, or the other half of it,
- * comes and goes within seconds. The first ticks of a turn find the other session's data in the
- * caches and do not count, nor does the first second.
+ * The sessions compute the same bits: each tick of one is compared with the same tick of the other,
+ * some 20 ms earlier or later. Medians of runs that follow each other differ by more than is looked
+ * for, because whatever else uses a core, or the other half of it, comes and goes within seconds.
+ * The first ticks of a turn find the other session's data in the caches and do not count, nor does
+ * the first second.
  *
  * --swap: the session without a log begins. --null: neither has a log. Prints a line of JSON; exits
  * with 0, or with 2 on an error.
@@ -23,9 +23,9 @@
 #include "rt/clock.h"
 #include "rt/session/session_internal.h"
 
-#define TURN 20   /* ticks */
-#define UNEQUAL 4 /* at the begin of a turn */
-#define SECONDS_MOST 3600
+#define TURN 20      /* ticks */
+#define WARM_TICKS 4 /* at the start of a turn, which do not count */
+#define MAX_SECONDS 3600
 
 enum { WITHOUT, WITH, SESSIONS };
 
@@ -34,14 +34,14 @@ struct bench {
     int64_t *compute[SESSIONS]; /* of each tick [ns]; 0: skipped */
     uint64_t ticks;             /* of a session */
     uint64_t missed[SESSIONS];
-    int begins;
+    int first_session;
 };
 
 static void tick(void *user, uint64_t number, int64_t planned, int64_t woke)
 {
     struct bench *b = user;
     const uint64_t turn = number / TURN;
-    const int which = turn % 2 == 0 ? b->begins : !b->begins;
+    const int which = turn % 2 == 0 ? b->first_session : !b->first_session;
     const uint64_t own = turn / 2 * TURN + number % TURN;
     tact_session_tick(b->session[which], own, planned, woke);
     const int64_t end = tact_clock_now();
@@ -49,7 +49,7 @@ static void tick(void *user, uint64_t number, int64_t planned, int64_t woke)
     b->missed[which] += end - planned > b->session[which]->period_ns;
 }
 
-static int by_value(const void *a, const void *b)
+static int compare_values(const void *a, const void *b)
 {
     const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
     return (x > y) - (x < y);
@@ -60,28 +60,28 @@ static double quantile_us(const int64_t *sorted, size_t count, double q)
     return count ? 1e-3 * (double)sorted[(size_t)(q * (double)(count - 1))] : 0.0;
 }
 
-/* Puts the ticks that count first, sorted, and what recording added to each into `more`. Returns
- * their number. */
-static size_t choose(struct bench *b, int64_t *more)
+/* Moves the ticks that count to the front, sorted, and writes the time that recording added to
+ * each to `more`. Returns their number. */
+static size_t collect_ticks(struct bench *b, int64_t *more)
 {
     int64_t *without = b->compute[WITHOUT], *with = b->compute[WITH];
     const uint64_t first = (uint64_t)(1.0 / b->session[WITHOUT]->period);
     size_t n = 0;
     for (uint64_t k = first; k < b->ticks; k++) {
-        if (k % TURN >= UNEQUAL && without[k] > 0 && with[k] > 0) {
+        if (k % TURN >= WARM_TICKS && without[k] > 0 && with[k] > 0) {
             more[n] = with[k] - without[k];
             without[n] = without[k];
             with[n++] = with[k];
         }
     }
-    qsort(without, n, sizeof *without, by_value);
-    qsort(with, n, sizeof *with, by_value);
-    qsort(more, n, sizeof *more, by_value);
+    qsort(without, n, sizeof *without, compare_values);
+    qsort(with, n, sizeof *with, compare_values);
+    qsort(more, n, sizeof *more, compare_values);
     return n;
 }
 
-/* Sessions that came apart, as where ticks were skipped, are not to be compared. */
-static int differ(const struct bench *b)
+/* Whether the sessions differ, as where ticks were skipped: then they cannot be compared. */
+static int sessions_differ(const struct bench *b)
 {
     struct tact_world *one = b->session[WITHOUT]->world, *other = b->session[WITH]->world;
     int differs = 0;
@@ -97,7 +97,7 @@ static void print(struct bench *b, const struct tact_loop_stats *stats,
 {
     const struct tact_session *s = b->session[WITHOUT];
     const int64_t *without = b->compute[WITHOUT], *with = b->compute[WITH];
-    const size_t n = choose(b, more);
+    const size_t n = collect_ticks(b, more);
     printf("{\"scene\": \"%s\", \"doubles\": %u, \"contacts\": %d, \"refused\": %d, "
            "\"ticks\": %zu, ",
            s->scene->name,
@@ -133,7 +133,7 @@ static int run(struct bench *b)
     rc = rc ? rc : written;
     if (rc) {
         fprintf(stderr, "bench_record_session: %s\n", strerror(-rc));
-    } else if (differ(b)) {
+    } else if (sessions_differ(b)) {
         rc = -EBADE;
         fprintf(stderr, "bench_record_session: the sessions came apart, %llu ticks were skipped\n",
                 (unsigned long long)stats.skipped);
@@ -144,7 +144,7 @@ static int run(struct bench *b)
     return rc;
 }
 
-/* The one that begins is made first: nothing but the log tells the sessions apart. */
+/* The session that begins is created first, so that the log is the only difference. */
 static int make(struct bench *b, const struct tact_scene *scene, const char *log,
                 struct tact_error *err)
 {
@@ -153,7 +153,7 @@ static int make(struct bench *b, const struct tact_scene *scene, const char *log
     options.types = tact_devices_builtin(&options.type_count);
     options.ticks = b->ticks;
     for (int k = 0; !rc && k < SESSIONS; k++) {
-        const int which = k == 0 ? b->begins : !b->begins;
+        const int which = k == 0 ? b->first_session : !b->first_session;
         options.record = which == WITH ? log : NULL;
         options.replace = 1;
         b->compute[which] = calloc(b->ticks, sizeof *b->compute[which]);
@@ -163,9 +163,9 @@ static int make(struct bench *b, const struct tact_scene *scene, const char *log
     return rc;
 }
 
-static int bench(const char *path, const char *log, double seconds, int begins)
+static int bench(const char *path, const char *log, double seconds, int first_session)
 {
-    struct bench b = {.begins = begins};
+    struct bench b = {.first_session = first_session};
     struct tact_scene *scene = NULL;
     struct tact_error err = {.line = 0};
     int rc = tact_scene_load(path, &scene, &err);
@@ -193,16 +193,16 @@ int main(int argc, char **argv)
                                           {"null", no_argument, NULL, 'n'},
                                           {0}};
     double seconds = 3.0;
-    int option, begins = WITH, null = 0, wrong = 0;
+    int option, first_session = WITH, null = 0, wrong = 0;
     while ((option = getopt_long(argc, argv, "", names, NULL)) != -1) {
         seconds = option == 's' ? strtod(optarg, NULL) : seconds;
-        begins = option == 'w' ? WITHOUT : begins;
+        first_session = option == 'w' ? WITHOUT : first_session;
         null = null || option == 'n';
         wrong = wrong || option == '?';
     }
-    if (wrong || argc - optind != 2 || !(seconds >= 1.5 && seconds <= SECONDS_MOST)) {
+    if (wrong || argc - optind != 2 || !(seconds >= 1.5 && seconds <= MAX_SECONDS)) {
         fprintf(stderr, "usage: bench_record_session SCENE LOG [--seconds 3] [--swap] [--null]\n");
         return 2;
     }
-    return bench(argv[optind], null ? NULL : argv[optind + 1], seconds, begins) ? 2 : 0;
+    return bench(argv[optind], null ? NULL : argv[optind + 1], seconds, first_session) ? 2 : 0;
 }

@@ -21,9 +21,10 @@ struct bench {
 static void add_bodies(struct bench *b, const struct tact_shape *shape)
 {
     const struct scale_options *o = &b->options;
-    double mass = scale_is_ball(o->which) ? SCALE_BALL : SCALE_CUBE;
-    double i = scale_is_ball(o->which) ? 0.4 * SCALE_BALL * SCALE_RADIUS * SCALE_RADIUS
-                                       : SCALE_CUBE * SCALE_EDGE * SCALE_EDGE / 6.0;
+    double mass = scale_is_ball(o->which) ? SCALE_BALL_MASS : SCALE_CUBE_MASS;
+    double i = scale_is_ball(o->which)
+                   ? 0.4 * SCALE_BALL_MASS * SCALE_BALL_RADIUS * SCALE_BALL_RADIUS
+                   : SCALE_CUBE_MASS * SCALE_CUBE_EDGE * SCALE_CUBE_EDGE / 6.0;
     const double inertia[6] = {i, i, i, 0.0, 0.0, 0.0};
     const struct tact_pose here = tact_pose_identity();
     for (int k = 0; k < o->bodies; k++) {
@@ -31,7 +32,7 @@ static void add_bodies(struct bench *b, const struct tact_shape *shape)
         CHECK(tact_body_set_mass(&body, mass, inertia));
         scale_place(o->which, k, o->bodies, body.pose.position);
         body.pose.position[2] -= scale_is_ball(o->which) ? 0.0 : 2e-5;
-        body.twist[0] = o->which == SCALE_APART ? SCALE_DRIFT : 0.0;
+        body.twist[0] = o->which == SCALE_SEPARATE ? SCALE_DRIFT_SPEED : 0.0;
         int index = tact_world_add_body(b->world, &body);
         CHECK(index);
         CHECK(tact_world_add_shape(b->world, (struct tact_owner){TACT_OWNER_BODY, index, 0}, shape,
@@ -47,7 +48,7 @@ static void add_ground(struct bench *b)
         struct tact_pose pose = tact_pose_identity();
         double turn[3] = {0.0, 0.0, 0.0};
         if (b->options.which == SCALE_HEAP) {
-            turn[k / 2] = k % 2 ? SCALE_SLOPE : -SCALE_SLOPE;
+            turn[k / 2] = k % 2 ? SCALE_PIT_SLOPE : -SCALE_PIT_SLOPE;
             tact_quat_from_rotvec(pose.quat_wxyz, turn);
         }
         if (k == 0 || b->options.which == SCALE_HEAP) {
@@ -59,12 +60,13 @@ static void add_ground(struct bench *b)
 static void make_world(struct bench *b)
 {
     struct tact_world_options options = tact_world_options_default();
-    struct tact_shape shape = {.kind = TACT_SHAPE_BOX,
-                               .size = {SCALE_EDGE / 2, SCALE_EDGE / 2, SCALE_EDGE / 2}};
+    struct tact_shape shape = {
+        .kind = TACT_SHAPE_BOX,
+        .size = {SCALE_CUBE_EDGE / 2, SCALE_CUBE_EDGE / 2, SCALE_CUBE_EDGE / 2}};
     const struct tact_contact_law law = {.friction = SCALE_FRICTION, .overlap = 2e-5};
-    options.gravity[2] = b->options.which == SCALE_APART ? 0.0 : -SCALE_GRAVITY;
+    options.gravity[2] = b->options.which == SCALE_SEPARATE ? 0.0 : -SCALE_GRAVITY;
     if (scale_is_ball(b->options.which)) {
-        shape = (struct tact_shape){.kind = TACT_SHAPE_SPHERE, .size = {SCALE_RADIUS}};
+        shape = (struct tact_shape){.kind = TACT_SHAPE_SPHERE, .size = {SCALE_BALL_RADIUS}};
     } else {
         CHECK(tact_shape_tessellate(&shape));
     }
@@ -80,12 +82,12 @@ static void make_world(struct bench *b)
 static void step(struct bench *b, int tick)
 {
     for (int i = 0; i < b->options.bodies && b->options.which == SCALE_PUSHED; i++) {
-        tact_world_body(b->world, i)->twist[0] += scale_push(tick) * SCALE_PERIOD / SCALE_CUBE;
+        tact_world_body(b->world, i)->twist[0] += scale_push(tick) * SCALE_PERIOD / SCALE_CUBE_MASS;
     }
     CHECK(tact_world_step(b->world, b->scratch, &b->stats));
 }
 
-/* Farthest that a cube is from where it was put [m]; 0 for balls. */
+/* Largest distance of a cube from its initial position [m]; 0 for balls. */
 static double displacement(const struct bench *b)
 {
     double worst = 0.0;
@@ -102,26 +104,28 @@ int main(int argc, char **argv)
 {
     struct bench b = {.options = scale_read(argc, argv)};
     const struct scale_options *o = &b.options;
-    double *times = calloc((size_t)o->ticks, sizeof *times), residual = 0.0, contacts = 0.0;
+    double *tick_times = calloc((size_t)o->ticks, sizeof *tick_times), residual = 0.0,
+           contacts = 0.0;
     double began = scale_now_us();
-    if (!times) {
+    if (!tick_times) {
         return 2;
     }
     make_world(&b);
-    double setup = 1e-6 * (scale_now_us() - began);
+    double setup_time = 1e-6 * (scale_now_us() - began);
     for (int k = 0; k < o->skipped; k++) {
         step(&b, k);
     }
     for (int k = 0; k < o->ticks; k++) {
         double start = scale_now_us();
         step(&b, o->skipped + k);
-        times[k] = scale_now_us() - start;
+        tick_times[k] = scale_now_us() - start;
         residual = fmax(residual, b.stats.residual);
         contacts += (double)b.stats.contacts / o->ticks;
     }
-    scale_print("tact", o, times, setup, scale_memory_mb(), residual, contacts, displacement(&b));
+    scale_print("tact", o, tick_times, setup_time, scale_memory_mb(), residual, contacts,
+                displacement(&b));
     tact_world_destroy(b.world);
     tact_moments_scratch_destroy(b.scratch);
-    free(times);
+    free(tick_times);
     return 0;
 }

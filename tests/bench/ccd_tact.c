@@ -1,4 +1,4 @@
-/* What ccd_tact.hpp asks of tact. */
+/* The functions that ccd_tact.hpp calls. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /**
- * The hand of hand_model.py in MuJoCo: what tests/bench/hand compares tact with.
+ * The hand of hand_model.py in MuJoCo, which tests/bench/hand compares with tact.
  *
  *     peer_hand MODEL TICKS CLOSING
  *

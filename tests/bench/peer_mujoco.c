@@ -1,12 +1,12 @@
 /**
- * The pinch of examples/scenes/ruler.yaml in MuJoCo: what tests/bench/pinch compares tact with.
+ * The pinch of examples/scenes/ruler.yaml in MuJoCo, which tests/bench/pinch compares with tact.
  *
  * Two fingers of two links each, PD-driven, pinch a ruler 5 cm off its centre of mass with 4 N
  * each. MuJoCo has no patch: the torsion coefficient is set by hand, 20 % above the m g d / 2N
  * = 1.84 mm that the load needs. Of the solver settings that hold, these are the fastest found:
  * Newton, elliptic cone, impratio 10, stiff contacts and 10 noslip iterations. The ruler's weight
- * is carried while the fingers settle, then it is let go for 5 s; every step after that is timed,
- * the PD law included.
+ * is compensated while the fingers settle, then it acts for 5 s; every step of those is timed, the
+ * PD law included.
  *
  * Prints one JSON object; exits with 0 where the ruler was held, 1 where it was not, 2 on an error.
  */
@@ -19,9 +19,9 @@
 #include <mujoco/mujoco.h>
 
 #define SETTLE_STEPS 300
-#define HELD_STEPS 5000
-#define HELD_DEGREES 0.5
-#define HELD_SLIP 1e-4 /* [m] */
+#define HOLD_STEPS 5000
+#define MAX_TILT_DEGREES 0.5
+#define MAX_SLIP 1e-4 /* [m] */
 
 static const double gravity = 9.81;          /* [m/s^2] */
 static const double ruler_mass = 0.03;       /* [kg] */
@@ -88,7 +88,7 @@ static mjModel *make_model(void)
     return model;
 }
 
-/** Where the ruler is: its turn about y [deg] and the pinch point in its frame, x and z [m]. */
+/** Pose of the ruler: rotation about y [deg] and the pinch point in its frame, x and z [m]. */
 struct hold {
     double turn;
     double x, z;
@@ -118,7 +118,7 @@ static double now_us(void)
     return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
 }
 
-/** Runs the pinch; times[HELD_STEPS] get the duration of each step after the release [us]. */
+/** Runs the pinch; times[HOLD_STEPS] get the duration of each step after the release [us]. */
 static struct hold run(const mjModel *model, mjData *data, double *times)
 {
     int weight = 6 * mj_name2id(model, mjOBJ_BODY, "ruler") + 2;
@@ -127,7 +127,7 @@ static struct hold run(const mjModel *model, mjData *data, double *times)
 
     for (int f = 0; f < 2; f++)
         finger_pose(f ? -1 : 1, data->qpos + 2 * f, target + 2 * f);
-    for (int k = 0; k < SETTLE_STEPS + HELD_STEPS; k++) {
+    for (int k = 0; k < SETTLE_STEPS + HOLD_STEPS; k++) {
         if (k == SETTLE_STEPS) {
             mj_kinematics(model, data);
             start = measure(model, data);
@@ -154,7 +154,7 @@ static int ascending(const void *a, const void *b)
 
 int main(void)
 {
-    static double times[HELD_STEPS];
+    static double times[HOLD_STEPS];
     mjModel *model = make_model();
     mjData *data = model ? mj_makeData(model) : NULL;
     if (!data)
@@ -162,12 +162,12 @@ int main(void)
 
     struct hold moved = run(model, data, times);
     double slip = hypot(moved.x, moved.z);
-    int held = fabs(moved.turn) < HELD_DEGREES && slip < HELD_SLIP;
-    qsort(times, HELD_STEPS, sizeof times[0], ascending);
+    int held = fabs(moved.turn) < MAX_TILT_DEGREES && slip < MAX_SLIP;
+    qsort(times, HOLD_STEPS, sizeof times[0], ascending);
     printf("{\"engine\": \"mujoco\", \"version\": \"%s\", \"ticks\": %d, "
            "\"compute_us\": {\"p50\": %.3f, \"p99\": %.3f}, "
            "\"turn_deg\": %.5f, \"slip_mm\": %.5f, \"held\": %s}\n",
-           mj_versionString(), HELD_STEPS, times[HELD_STEPS / 2], times[HELD_STEPS * 99 / 100],
+           mj_versionString(), HOLD_STEPS, times[HOLD_STEPS / 2], times[HOLD_STEPS * 99 / 100],
            moved.turn, slip * 1e3, held ? "true" : "false");
     mj_deleteData(data);
     mj_deleteModel(model);

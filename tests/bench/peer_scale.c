@@ -1,5 +1,5 @@
-/* The scenes of scale_scene.h in MuJoCo: what tests/bench/scale compares tact with. Newton at its
- * tolerance of 1e-8, elliptic cones, one thread, nothing asleep. */
+/* The scenes of scale_scene.h in MuJoCo, which tests/bench/scale compares with tact. Newton's
+ * solver at its tolerance of 1e-8, elliptic cones, one thread, no sleeping. */
 #include "scale_scene.h"
 
 #include <mujoco/mujoco.h>
@@ -8,7 +8,7 @@ static size_t write_ground(char *xml, size_t room, enum scale_case which)
 {
     size_t used = 0;
     for (int k = 0; k < 4; k++) {
-        double turn = which != SCALE_HEAP ? 0.0 : k % 2 ? SCALE_SLOPE : -SCALE_SLOPE;
+        double turn = which != SCALE_HEAP ? 0.0 : k % 2 ? SCALE_PIT_SLOPE : -SCALE_PIT_SLOPE;
         if (k == 0 || which == SCALE_HEAP) {
             used += (size_t)snprintf(xml + used, room - used,
                                      "<geom type='plane' size='9 9 1' axisangle='%d %d 0 %.17g'/>",
@@ -23,7 +23,7 @@ static mjModel *make_model(const struct scale_options *o)
     size_t room = 4096 + 256 * (size_t)o->bodies, used;
     char *xml = malloc(room), error[512] = "";
     const char *shape = scale_is_ball(o->which) ? "sphere" : "box";
-    double size = scale_is_ball(o->which) ? SCALE_RADIUS : SCALE_EDGE / 2;
+    double size = scale_is_ball(o->which) ? SCALE_BALL_RADIUS : SCALE_CUBE_EDGE / 2;
     if (!xml) {
         return NULL;
     }
@@ -33,7 +33,7 @@ static mjModel *make_model(const struct scale_options *o)
         "tolerance='1e-8' cone='elliptic'/><size memory='512M'/><default><geom "
         "friction='%g'/></default>"
         "<worldbody>",
-        SCALE_PERIOD, o->which == SCALE_APART ? 0.0 : -SCALE_GRAVITY, SCALE_FRICTION);
+        SCALE_PERIOD, o->which == SCALE_SEPARATE ? 0.0 : -SCALE_GRAVITY, SCALE_FRICTION);
     used += write_ground(xml + used, room - used, o->which);
     for (int i = 0; i < o->bodies; i++) {
         double at[3];
@@ -43,7 +43,7 @@ static mjModel *make_model(const struct scale_options *o)
             "<body pos='%.9g %.9g %.9g'><freejoint/><geom type='%s' size='%g %g %g' "
             "mass='%g'/></body>",
             at[0], at[1], at[2], shape, size, size, size,
-            scale_is_ball(o->which) ? SCALE_BALL : SCALE_CUBE);
+            scale_is_ball(o->which) ? SCALE_BALL_MASS : SCALE_CUBE_MASS);
     }
     used += (size_t)snprintf(xml + used, room - used, "</worldbody></mujoco>");
     mjVFS files;
@@ -92,8 +92,8 @@ int main(int argc, char **argv)
         return 2;
     }
     double setup = 1e-6 * (scale_now_us() - began);
-    for (int i = 0; i < o.bodies && o.which == SCALE_APART; i++) {
-        data->qvel[6 * i] = SCALE_DRIFT;
+    for (int i = 0; i < o.bodies && o.which == SCALE_SEPARATE; i++) {
+        data->qvel[6 * i] = SCALE_DRIFT_SPEED;
     }
     for (int k = 0; k < o.skipped; k++) {
         step(&o, model, data, k);

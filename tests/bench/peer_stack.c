@@ -1,9 +1,9 @@
 /**
- * The stack of examples/scenes/stack.yaml in MuJoCo: what tests/bench/stack compares tact with.
+ * The stack of examples/scenes/stack.yaml in MuJoCo, which tests/bench/stack compares with tact.
  *
  * Ten cubes of 5 cm and 125 g, friction 0.5, dropped from a millimetre each, for 11 s of 1 ms
- * steps; every step is timed. Newton at its tolerance of 1e-8 and pyramids, as MuJoCo has them by
- * default: the fastest of its solvers here.
+ * steps; every step is timed. Newton's solver at its tolerance of 1e-8 and pyramidal cones,
+ * MuJoCo's defaults and the fastest of its solvers here.
  *
  * Prints one JSON object; exits with 0 where the stack stands, 1 where it does not, 2 on an error.
  */
@@ -16,8 +16,9 @@
 #include <mujoco/mujoco.h>
 
 #define STEPS 11000
-#define CUBES 10
-#define DRIFT 1e-3 /* [m], sideways; MuJoCo's soft contacts sink by some tenths of a millimetre */
+#define CUBE_COUNT 10
+#define MAX_DRIFT                                                                                  \
+    1e-3 /* [m], sideways; MuJoCo's soft contacts sink by some tenths of a millimetre */
 
 static const double edge = 0.05;  /* [m] */
 static const double mass = 0.125; /* [kg] */
@@ -33,7 +34,7 @@ static mjModel *make_model(void)
                           "tolerance='1e-8'/><size memory='16M'/><default><geom friction='%g'/>"
                           "</default><worldbody><geom type='plane' size='1 1 1'/>",
                           friction);
-    for (int i = 0; i < CUBES; i++) {
+    for (int i = 0; i < CUBE_COUNT; i++) {
         length += snprintf(xml + length, sizeof xml - (size_t)length,
                            "<body pos='0 0 %g'><freejoint/><geom type='box' size='%g %g %g' "
                            "mass='%g'/></body>",
@@ -62,11 +63,11 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/** Largest distance of a cube from where it should stand, sideways and in height [m]. */
+/** Largest distance of a cube from its ideal position, horizontal and vertical [m]. */
 static double displacement(const mjModel *model, const mjData *data)
 {
     double worst = 0;
-    for (int i = 0; i < CUBES; i++) {
+    for (int i = 0; i < CUBE_COUNT; i++) {
         const double *p = data->qpos + model->jnt_qposadr[i];
         worst = fmax(worst, hypot(p[0], p[1]));
         worst = fmax(worst, fabs(p[2] - (i + 0.5) * edge));
@@ -87,7 +88,7 @@ int main(void)
         times[k] = now_us() - begin;
     }
     double moved = displacement(model, data);
-    int held = moved < CUBES * DRIFT;
+    int held = moved < CUBE_COUNT * MAX_DRIFT;
     qsort(times, STEPS, sizeof times[0], ascending);
     printf("{\"engine\": \"mujoco\", \"version\": \"%s\", \"ticks\": %d, "
            "\"compute_us\": {\"p50\": %.3f, \"p99\": %.3f}, \"moved_mm\": %.5f, \"held\": %s}\n",

@@ -1,4 +1,4 @@
-/* What the programs that measure peers of the moments share. */
+/* Functions common to the programs that compare moments with other libraries. */
 #ifndef TACT_BENCH_PEERS_H
 #define TACT_BENCH_PEERS_H
 
@@ -31,7 +31,7 @@ static inline double peers_normal(void)
     return r * cos(6.283185307179586 * peers_uniform());
 }
 
-/* CPU time of this thread [s]: what other programs take does not count. */
+/* CPU time of this thread [s], which excludes other programs. */
 static inline double peers_now(void)
 {
     struct timespec t;

@@ -1,6 +1,6 @@
 /* A convex pair: volume, first and second moments by tact, by qhull's halfspace intersection or by
- * r3d. What each is handed is made outside of the times: meshes with their trees, planes, a point
- * inside, r3d's polyhedron. CPU time of this thread, medians.
+ * r3d. The input of each is prepared outside of the timed part: meshes with their trees, planes, a
+ * point inside, r3d's polyhedron. CPU time of this thread, medians.
  *
  *   peers_convex VERTICES shallow|deep tact|qhull|r3d   measures, one JSON object
  *   peers_convex VERTICES shallow|deep FOLDER/          writes a.obj and b.obj there and prints
@@ -88,8 +88,8 @@ static void add_tetrahedron(struct raw *m, const double *a, const double *b, con
     m->v += v;
 }
 
-static double by_qhull(const struct body *a, const struct body *b, const double at[3],
-                       const double inner[3])
+static double time_qhull(const struct body *a, const struct body *b, const double at[3],
+                         const double inner[3])
 {
     char first[] = "qhull ", second[] = "qhull Qt";
     qhT qh_qh, *qh = &qh_qh;
@@ -173,7 +173,7 @@ static void r3d_make(const struct body *b)
     free(v);
 }
 
-static double by_r3d(const struct body *b, const double at[3])
+static double time_r3d(const struct body *b, const double at[3])
 {
     static r3d_plane planes[20000];
     double m[10];
@@ -192,14 +192,14 @@ static double by_r3d(const struct body *b, const double at[3])
 }
 #endif
 
-/** Two bodies and where the second one lies. */
+/** Two bodies and the position of the second. */
 struct overlap {
     struct body a, b;
     double at[3];
 };
 
-static double by_tact(const struct overlap *o, struct tact_moments_scratch *scratch,
-                      double normal[3])
+static double time_tact(const struct overlap *o, struct tact_moments_scratch *scratch,
+                        double normal[3])
 {
     struct tact_pose pa = tact_pose_identity(), pb = pa;
     struct tact_moments m;
@@ -211,19 +211,19 @@ static double by_tact(const struct overlap *o, struct tact_moments_scratch *scra
     return m.volume;
 }
 
-static double by_peer(const char *peer, const struct overlap *o,
-                      struct tact_moments_scratch *scratch, double normal[3])
+static double time_peer(const char *peer, const struct overlap *o,
+                        struct tact_moments_scratch *scratch, double normal[3])
 {
     if (!strcmp(peer, "tact")) {
-        return by_tact(o, scratch, normal);
+        return time_tact(o, scratch, normal);
     }
     if (!strcmp(peer, "qhull")) {
         const double inner[3] = {0.5 * o->at[0], 0.025, 0.015};
-        return by_qhull(&o->a, &o->b, o->at, inner);
+        return time_qhull(&o->a, &o->b, o->at, inner);
     }
 #ifdef TACT_R3D
     if (!strcmp(peer, "r3d")) {
-        return by_r3d(&o->b, o->at);
+        return time_r3d(&o->b, o->at);
     }
 #endif
     exit(3);
@@ -257,7 +257,7 @@ int main(int argc, char **argv)
     for (int r = 0; r < repeats; r++) {
         o.at[1] = 0.05 + 1e-6 * r;
         double start = peers_now();
-        volume = by_peer(argv[3], &o, scratch, normal);
+        volume = time_peer(argv[3], &o, scratch, normal);
         took[r] = peers_now() - start;
     }
     printf("{\"time\": %.9g, \"volume\": %.17g, \"repeats\": %d}\n", peers_median(took, repeats),

@@ -1,5 +1,5 @@
-/* Meshes: moments by tact beside contact points by ODE, in alternation; the meshes are written for
- * peers in other programs. CPU time of this thread, medians.
+/* Meshes: moments by tact and contact points by ODE, in alternation; the meshes are written for
+ * comparisons by other programs. CPU time of this thread, medians.
  *
  *   peers_mesh           measures, one JSON object a line
  *   peers_mesh FOLDER    writes a.obj and b.obj there and prints the position of b */
@@ -15,11 +15,12 @@
 
 enum { REPEATS = 41, ROUNDS = 5 };
 
-/** Radius of the two bodies [m], and how far they are apart for a patch of 10 mm across. */
-static const double RADIUS = 0.05, APART = 0.0995;
+/** Radius of the two bodies, and the distance of their centres for a patch of 10 mm diameter [m].
+ */
+static const double BALL_RADIUS = 0.05, BALL_DISTANCE = 0.0995;
 
 /** A ball with dents of a tenth of a millimetre, its poles on z. */
-static struct tact_shape bumpy(size_t triangles, double radius)
+static struct tact_shape bumpy_ball(size_t triangles, double radius)
 {
     struct tact_shape s = {.kind = TACT_SHAPE_MESH};
     struct tact_mesh *ball;
@@ -40,8 +41,8 @@ static struct tact_shape bumpy(size_t triangles, double radius)
     return s;
 }
 
-/** Median of queries a micrometre apart, as from tick to tick; cold: with nothing kept between them
- *  but the normal. */
+/** Median time of queries at poses a micrometre apart, as from tick to tick; cold: only the normal
+ * is passed from one to the next. */
 static double measure(const struct tact_shape *a, const struct tact_shape *b, double apart,
                       int repeats, int cold, struct tact_moments *m)
 {
@@ -79,7 +80,7 @@ static dGeomID to_ode(const struct tact_mesh *m)
     return dCreateTriMesh(0, data, 0, 0, 0);
 }
 
-static double by_ode(dGeomID ga, dGeomID gb, double apart, int *contacts)
+static double time_ode(dGeomID ga, dGeomID gb, double apart, int *contacts)
 {
     static dContactGeom found[65000];
     static double took[REPEATS];
@@ -93,8 +94,8 @@ static double by_ode(dGeomID ga, dGeomID gb, double apart, int *contacts)
 }
 #endif
 
-/* The patch of 10 mm: rounds of tact, cold and warm, and ODE, which follow each other at once. */
-static void patch(const struct tact_shape *a, const struct tact_shape *b)
+/* The patch of 10 mm: rounds of tact, cold and warm, and ODE, alternating. */
+static void compare_patch(const struct tact_shape *a, const struct tact_shape *b)
 {
     double cold[ROUNDS], warm[ROUNDS];
     struct tact_moments m;
@@ -106,10 +107,10 @@ static void patch(const struct tact_shape *a, const struct tact_shape *b)
     dGeomID ga = to_ode(a->mesh), gb = to_ode(b->mesh);
 #endif
     for (int i = 0; i < ROUNDS; i++) {
-        cold[i] = measure(a, b, APART, REPEATS, 1, &m);
-        warm[i] = measure(a, b, APART, REPEATS, 0, &m);
+        cold[i] = measure(a, b, BALL_DISTANCE, REPEATS, 1, &m);
+        warm[i] = measure(a, b, BALL_DISTANCE, REPEATS, 0, &m);
 #ifdef TACT_ODE
-        ode[i] = by_ode(ga, gb, APART, &contacts);
+        ode[i] = time_ode(ga, gb, BALL_DISTANCE, &contacts);
 #endif
     }
     printf(
@@ -121,11 +122,12 @@ static void patch(const struct tact_shape *a, const struct tact_shape *b)
     puts("}");
 }
 
-static void fingertips(void)
+static void compare_fingertips(void)
 {
-    struct tact_shape finger = bumpy(5000, 0.008), object = bumpy(5000, 0.04), ball = finger;
+    struct tact_shape finger = bumpy_ball(5000, 0.008), object = bumpy_ball(5000, 0.04),
+                      ball = finger;
     struct tact_moments m;
-    /* A patch of 2.5 mm across: 0.1 mm deep. */
+    /* A patch of 2.5 mm diameter, 0.1 mm deep. */
     double one = measure(&finger, &object, 0.0479, 2001, 0, &m), five = 0.0;
     printf("{\"case\": \"fingertip 5k x 5k, 0.1 mm\", \"tact\": %.9g, \"cold\": %.9g}\n", one,
            measure(&finger, &object, 0.0479, 501, 1, &m));
@@ -143,18 +145,18 @@ static void fingertips(void)
 
 int main(int argc, char **argv)
 {
-    struct tact_shape a = bumpy(100000, RADIUS), b = bumpy(98000, RADIUS);
+    struct tact_shape a = bumpy_ball(100000, BALL_RADIUS), b = bumpy_ball(98000, BALL_RADIUS);
     struct tact_moments m;
     if (argc > 1) {
         peers_write_obj(argv[1], "a", a.mesh);
         peers_write_obj(argv[1], "b", b.mesh);
-        printf("%.17g 0 0\n", APART);
+        printf("%.17g 0 0\n", BALL_DISTANCE);
         return 0;
     }
-    patch(&a, &b);
+    compare_patch(&a, &b);
     printf("{\"case\": \"100k x 98k, 15 mm deep\", \"tact\": %.9g}\n",
            measure(&a, &b, 0.085, 11, 0, &m));
-    fingertips();
+    compare_fingertips();
     tact_shape_release(&a);
     tact_shape_release(&b);
     return 0;

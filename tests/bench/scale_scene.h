@@ -1,5 +1,5 @@
-/* The scenes of tests/bench/scale, for tact and for the peer alike: where body i of n is, how it
- * moves, and what pushes it. */
+/* The scenes of tests/bench/scale, common to tact and the peer: initial position and velocity of
+ * body i of n, and its external force. */
 #ifndef TACT_BENCH_SCALE_SCENE_H
 #define TACT_BENCH_SCALE_SCENE_H
 
@@ -10,10 +10,11 @@
 #include <time.h>
 
 enum scale_case {
-    SCALE_CUBES,  /* at rest on a floor, side by side */
-    SCALE_PUSHED, /* the same, each pushed to and fro by a tenth of its weight */
-    SCALE_APART,  /* balls far from each other, without gravity, drifting together */
-    SCALE_HEAP,   /* balls that roll into a pit of four planes, into a heap */
+    SCALE_CUBES,    /* cubes at rest on a floor, side by side */
+    SCALE_PUSHED,   /* the same, each under an alternating horizontal force of a tenth of its weight
+                     */
+    SCALE_SEPARATE, /* balls far from each other, without gravity, drifting together */
+    SCALE_HEAP,     /* balls that roll into a pit of four planes, into a heap */
     SCALE_CASES
 };
 
@@ -22,16 +23,16 @@ static const char *const scale_names[SCALE_CASES] = {"cubes", "pushed", "apart",
 #define SCALE_PERIOD 1e-3  /* [s] */
 #define SCALE_GRAVITY 9.81 /* [m/s^2] */
 #define SCALE_FRICTION 0.5
-#define SCALE_EDGE 0.05   /* of a cube [m] */
-#define SCALE_CUBE 0.125  /* its mass [kg] */
-#define SCALE_RADIUS 0.02 /* of a ball [m] */
-#define SCALE_BALL 0.1    /* its mass [kg] */
-#define SCALE_SLOPE 0.3   /* of the pit's planes [rad] */
-#define SCALE_DRIFT 0.05  /* of the balls apart [m/s] */
+#define SCALE_CUBE_EDGE 0.05   /* [m] */
+#define SCALE_CUBE_MASS 0.125  /* [kg] */
+#define SCALE_BALL_RADIUS 0.02 /* [m] */
+#define SCALE_BALL_MASS 0.1    /* [kg] */
+#define SCALE_PIT_SLOPE 0.3    /* of the planes of the pit [rad] */
+#define SCALE_DRIFT_SPEED 0.05 /* of the separate balls [m/s] */
 
 static inline int scale_is_ball(enum scale_case which)
 {
-    return which == SCALE_APART || which == SCALE_HEAP;
+    return which == SCALE_SEPARATE || which == SCALE_HEAP;
 }
 
 /* Centre of body i of n [m]. Balls of the heap are a little beside a grid, as nothing real is on
@@ -40,22 +41,22 @@ static inline void scale_place(enum scale_case which, int i, int n, double *at)
 {
     if (!scale_is_ball(which)) {
         int side = (int)ceil(sqrt(n));
-        at[0] = 2.0 * SCALE_EDGE * (i % side - 0.5 * side);
-        at[1] = 2.0 * SCALE_EDGE * (i / side - 0.5 * side);
-        at[2] = 0.5 * SCALE_EDGE;
+        at[0] = 2.0 * SCALE_CUBE_EDGE * (i % side - 0.5 * side);
+        at[1] = 2.0 * SCALE_CUBE_EDGE * (i / side - 0.5 * side);
+        at[2] = 0.5 * SCALE_CUBE_EDGE;
         return;
     }
     int side = (int)ceil(cbrt(n));
-    double pitch = (which == SCALE_APART ? 5.0 : 2.5) * SCALE_RADIUS;
+    double pitch = (which == SCALE_SEPARATE ? 5.0 : 2.5) * SCALE_BALL_RADIUS;
     at[0] = pitch * (i % side - 0.5 * (side - 1)) + 1e-3 * sin(12.9898 * i);
     at[1] = pitch * (i / side % side - 0.5 * (side - 1)) + 1e-3 * sin(78.233 * i);
-    at[2] = pitch * (i / side / side) + pitch + 0.5 * pitch * side * tan(SCALE_SLOPE);
+    at[2] = pitch * (i / side / side) + pitch + 0.5 * pitch * side * tan(SCALE_PIT_SLOPE);
 }
 
 /* Sideways force on each cube in a tick [N]: a tenth of its weight, the other way every 0.1 s. */
 static inline double scale_push(int tick)
 {
-    return 0.1 * SCALE_CUBE * SCALE_GRAVITY * (tick / 100 % 2 ? -1.0 : 1.0);
+    return 0.1 * SCALE_CUBE_MASS * SCALE_GRAVITY * (tick / 100 % 2 ? -1.0 : 1.0);
 }
 
 struct scale_options {

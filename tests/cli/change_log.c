@@ -1,8 +1,6 @@
-/*
- * change_log IN OUT FIELD ELEMENT TICK [KEY=VALUE]: copies a log and changes the last bit of one
- * number in it, and one of its facts. The copy is whole, its checksums are right: only replaying it
- * can detect.
- */
+/* change_log IN OUT FIELD ELEMENT TICK [KEY=VALUE]: copies a log and changes the last bit of one
+ * number in it, and one of its facts. The copy is complete with correct checksums: only a replay
+ * can detect the change. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

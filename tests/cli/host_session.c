@@ -1,4 +1,4 @@
-/* A session behind one call, for programs in other languages that load it as a library. */
+/* A session as one function, for programs in other languages that load it as a shared library. */
 #include <stddef.h>
 #include "devices/registry.h"
 #include "rt/scene/scene.h"
@@ -6,8 +6,8 @@
 
 int tact_host_session(const char *path, const char *log, double seconds);
 
-/** Runs a scene for so many seconds on a free-wheeling clock with host moments, into a log. 0 or a
- *  negative errno. */
+/** Runs a scene for `seconds` on a free-wheeling clock with host moments and records a log. Returns
+ * 0 or a negative errno. */
 int tact_host_session(const char *path, const char *log, double seconds)
 {
     struct tact_session_options options = tact_session_options_default();

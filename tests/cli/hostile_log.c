@@ -1,9 +1,7 @@
-/*
- * hostile_log IN OUT STRINGS: copies a log and puts strings where a reader shows what it read:
- * units of the fields, names and texts of events, facts, names and units of devices' channels.
- * STRINGS has them one after the other, each ended by a zero byte. The copy is whole, its checksums
- * are right.
- */
+/* hostile_log IN OUT STRINGS: copies a log and inserts strings in every place that a reader
+ * displays: units of the fields, names and texts of events, facts, names and units of devices'
+ * channels. STRINGS contains them one after the other, each ended by a zero byte. The copy is
+ * complete with correct checksums. */
 #include <fcntl.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -29,8 +27,8 @@ static int read_strings(const char *path)
     return file && count ? fclose(file) : -1;
 }
 
-/* A line end would end the schema, and the log would be refused. */
-static void spoil_units(struct tact_layout *layout)
+/* A line end in a unit would end the line of the schema, and the log would be refused. */
+static void corrupt_units(struct tact_layout *layout)
 {
     for (uint32_t i = 0; i < layout->field_count; i++) {
         char *unit = layout->fields[i].unit;
@@ -41,8 +39,8 @@ static void spoil_units(struct tact_layout *layout)
     }
 }
 
-/* The scene of a session names its channels, so that another name would be refused. */
-static void spoil_channels(json_t *channels, int names)
+/* The names of a session's channels must match its scene, so they are not changed there. */
+static void corrupt_channels(json_t *channels, int names)
 {
     for (size_t i = 0; i < json_array_size(channels); i++) {
         json_t *channel = json_array_get(channels, i);
@@ -55,11 +53,11 @@ static void spoil_channels(json_t *channels, int names)
 
 static char *devices; /* text of the attachment; freed by copy() */
 
-static struct tact_log_attachment spoil_devices(struct tact_log_attachment attachment, int names)
+static struct tact_log_attachment corrupt_devices(struct tact_log_attachment attachment, int names)
 {
     json_t *list = json_loadb(attachment.data, attachment.size, 0, NULL);
     for (size_t i = 0; i < json_array_size(list); i++) {
-        spoil_channels(json_object_get(json_array_get(list, i), "inputs"), names);
+        corrupt_channels(json_object_get(json_array_get(list, i), "inputs"), names);
     }
     devices = json_dumps(list, 0);
     attachment.data = devices;
@@ -77,11 +75,11 @@ static int copy(struct tact_log *log, struct tact_mcap_writer *writer)
     struct tact_encoder encoder;
     struct tact_bytes scene = {0};
     struct tact_record *record = malloc(tact_layout_bytes(tact_log_layout(log)));
-    struct tact_record *spoilt = NULL;
+    struct tact_record *corrupted = NULL;
     const int names = tact_log_attachment(log, "import.yaml") != NULL;
     if (!rewrite_begin(&rewrite, log)) {
-        spoil_units(&rewrite.layout);
-        spoilt = malloc(tact_layout_bytes(&rewrite.layout));
+        corrupt_units(&rewrite.layout);
+        corrupted = malloc(tact_layout_bytes(&rewrite.layout));
     }
     content = rewrite_content(&rewrite);
     content.facts = facts;
@@ -95,12 +93,12 @@ static int copy(struct tact_log *log, struct tact_mcap_writer *writer)
     for (size_t i = 0; i < tact_log_attachment_count(log) && i < MOST; i++) {
         struct tact_log_attachment a = *tact_log_attachment_at(log, i);
         attachments[content.attachment_count++] =
-            strcmp(a.name, "devices.json") ? a : spoil_devices(a, names);
+            strcmp(a.name, "devices.json") ? a : corrupt_devices(a, names);
     }
     int rc = tact_encoder_init(&encoder, writer, &content, &scene, 0, 0, 0, 0);
-    for (uint64_t i = 0; rc == 0 && record && spoilt && tact_log_next(log, record) > 0; i++) {
-        rewrite_record(&rewrite, record, spoilt);
-        tact_encode_record(&encoder, spoilt);
+    for (uint64_t i = 0; rc == 0 && record && corrupted && tact_log_next(log, record) > 0; i++) {
+        rewrite_record(&rewrite, record, corrupted);
+        tact_encode_record(&encoder, corrupted);
         if (i < count) {
             tact_encode_event(&encoder, record->tick, record->stamp_ns,
                               i % 2 ? "marker" : strings[i], strings[i]);
@@ -109,7 +107,7 @@ static int copy(struct tact_log *log, struct tact_mcap_writer *writer)
     rc = rc ? rc : tact_mcap_writer_flush(writer);
     tact_encoder_free(&encoder);
     rewrite_end(&rewrite);
-    free(spoilt);
+    free(corrupted);
     free(record);
     free(devices);
     return rc;

@@ -43,9 +43,9 @@ def export(folder, log):
 def imported(folder, text, mapping):
     log = os.path.join(folder, "out.mcap")
     data, rules = write(folder, "data.csv", text), write(folder, "map.yaml", mapping)
-    told = json.loads(tact("import", data, rules, "-o", log, "--force", "--json")[0])
+    output = json.loads(tact("import", data, rules, "-o", log, "--force", "--json")[0])
     assert tact("replay", log)[0].split(", ")[2].startswith("0 differing")
-    return told, export(folder, log), log
+    return output, export(folder, log), log
 
 
 def exact(folder):
@@ -56,10 +56,10 @@ def exact(folder):
     mapping = ("name: small\nrate: 400\nrepeats: {}\nposes:\n  - {{name: tool, position: [px, py, pz], "
                "unit: mm}}\nwrenches:\n  - {{name: wrist, force: [f, f, f], force_unit: mN}}\n")
     for repeats in ("keep", "fill"):
-        told, ticks, log = imported(folder, text, mapping.format(repeats))
-        assert (told["rows"], told["ticks"], told["gaps"]) == (5, 11, 0), told
-        assert told["groups"]["wrist"] == {"channels": 6, "repeated": 2, "longest_run": 2}, told
-        assert told["groups"]["tool"]["repeated"] == 0
+        output, ticks, log = imported(folder, text, mapping.format(repeats))
+        assert (output["rows"], output["ticks"], output["gaps"]) == (5, 11, 0), output
+        assert output["groups"]["wrist"] == {"channels": 6, "repeated": 2, "longest_run": 2}, output
+        assert output["groups"]["tool"]["repeated"] == 0
         used = force if repeats == "keep" else [1, 4, 2, 0, -2]
         for k, row in enumerate(ticks):
             at = min(k * 0.4, 4)
@@ -80,7 +80,7 @@ def exact(folder):
             (122, 4, (0, 0, 1, 0), 50)]
     text = "t;q;x;y;z;w;u\n" + "".join(
         f"{t};{q};" + ";".join(map(repr, turn)) + f";{u}\n" for t, q, turn, u in rows)
-    told, ticks, log = imported(folder, text, """name: timed
+    output, ticks, log = imported(folder, text, """name: timed
 time: t
 time_unit: ms
 joints:
@@ -88,8 +88,8 @@ joints:
 poses:
   - {name: hand, position: [q, q, q], quat_xyzw: [x, y, z, w]}
 """)
-    assert (told["dropped"], told["gaps"], told["ticks"]) == (1, 1, 23), told
-    assert abs(told["longest_gap_s"] - 0.016) < 1e-12 and abs(told["rate_Hz"] - 500) < 1e-6
+    assert (output["dropped"], output["gaps"], output["ticks"]) == (1, 1, 23), output
+    assert abs(output["longest_gap_s"] - 0.016) < 1e-12 and abs(output["rate_Hz"] - 500) < 1e-6
     states = [row[0] for row in ticks]
     assert states == [0] * 4 + [1] * 16 + [0] * 3, states  # stale from the row at 4 ms to that at 20
     for k in (1, 3):  # half-way between turns of 0 and 90, and of 90 and 180 degrees
@@ -124,14 +124,14 @@ def bad(folder):
              "quat_wxyz: [a, a, b, b]}\n", "length"),
             ("scene", data, good + "scene: none.yaml\n", "none.yaml")):
         rules, rows = write(folder, "map.yaml", mapping), write(folder, "data.csv", text)
-        told, said = tact("import", rows, rules, "-o", out, code=2)
-        assert not told and len(said.splitlines()) == 1 and words in said, (name, said)
+        output, messages = tact("import", rows, rules, "-o", out, code=2)
+        assert not output and len(messages.splitlines()) == 1 and words in messages, (name, messages)
         assert not os.path.exists(out), name
     for words in ([], ["a"], ["a", "b"], ["a", "b", "c", "-o", "d"], ["no.csv", MAP, "-o", out]):
-        told, said = tact("import", *words, code=2)
-        assert not told and len(said.splitlines()) == 1, (words, said)
-    told, said = tact("import", "--help")
-    assert "exit codes" in told and max(map(len, told.splitlines())) <= 100 and not said
+        output, messages = tact("import", *words, code=2)
+        assert not output and len(messages.splitlines()) == 1, (words, messages)
+    output, messages = tact("import", "--help")
+    assert "exit codes" in output and max(map(len, output.splitlines())) <= 100 and not messages
 
 
 def guided(folder, data, rate, repeated):
@@ -139,14 +139,14 @@ def guided(folder, data, rate, repeated):
     log = os.path.join(folder, os.path.basename(data) + ".mcap")
     with open(MAP, encoding="ascii") as stream:
         rules = write(folder, "map.yaml", stream.read().replace("rate: 100 ", f"rate: {rate} "))
-    told = json.loads(tact("import", data, rules, "-o", log, "--force", "--json", "--quiet")[0])
+    output = json.loads(tact("import", data, rules, "-o", log, "--force", "--json", "--quiet")[0])
     with open(data, encoding="ascii") as stream:
         rows = [[float(word) for word in line.split(",")] for line in stream.readlines()[1:]]
-    assert told["rows"] == len(rows) and told["gaps"] == told["dropped"] == 0, told
+    assert output["rows"] == len(rows) and output["gaps"] == output["dropped"] == 0, output
     same = sum(a[6:] == b[6:] for a, b in zip(rows, rows[1:]))
-    assert told["groups"]["wrist"]["repeated"] == same == repeated, told
+    assert output["groups"]["wrist"]["repeated"] == same == repeated, output
     ticks = export(folder, log)
-    assert len(ticks) == told["ticks"] == int((len(rows) - 1) / (1e-3 * rate)) + 1
+    assert len(ticks) == output["ticks"] == int((len(rows) - 1) / (1e-3 * rate)) + 1
     for k in range(0, len(ticks), 97):  # positions and velocities, which are not filled
         at = k * 1e-3 * rate
         i = min(int(at), len(rows) - 2)

@@ -1,41 +1,41 @@
-/* The mathematical functions of a host program that has its own: wrong from the third digit on.
- * Preloaded before the C library's, to show that no result depends on whose they are. */
+/* Mathematical functions with errors in the third digit, preloaded in place of the C library's:
+ * shows that no result depends on the host program's functions. */
 #include <math.h>
 
-#define WRONG(name)                                                                                \
+#define DEFINE_PERTURBED(name)                                                                     \
     double name(double x);                                                                         \
     double name(double x)                                                                          \
     {                                                                                              \
         return 0.123 + 1e-3 * x;                                                                   \
     }
 
-#define WRONG_OF_TWO(name)                                                                         \
+#define DEFINE_PERTURBED_2(name)                                                                   \
     double name(double x, double y);                                                               \
     double name(double x, double y)                                                                \
     {                                                                                              \
         return 0.123 + 1e-3 * x + 1e-4 * y;                                                        \
     }
 
-WRONG(sin)
-WRONG(cos)
-WRONG(tan)
-WRONG(asin)
-WRONG(acos)
-WRONG(atan)
-WRONG(sinh)
-WRONG(cosh)
-WRONG(tanh)
-WRONG(exp)
-WRONG(exp2)
-WRONG(expm1)
-WRONG(log)
-WRONG(log2)
-WRONG(log10)
-WRONG(log1p)
-WRONG(cbrt)
-WRONG_OF_TWO(atan2)
-WRONG_OF_TWO(hypot)
-WRONG_OF_TWO(pow)
+DEFINE_PERTURBED(sin)
+DEFINE_PERTURBED(cos)
+DEFINE_PERTURBED(tan)
+DEFINE_PERTURBED(asin)
+DEFINE_PERTURBED(acos)
+DEFINE_PERTURBED(atan)
+DEFINE_PERTURBED(sinh)
+DEFINE_PERTURBED(cosh)
+DEFINE_PERTURBED(tanh)
+DEFINE_PERTURBED(exp)
+DEFINE_PERTURBED(exp2)
+DEFINE_PERTURBED(expm1)
+DEFINE_PERTURBED(log)
+DEFINE_PERTURBED(log2)
+DEFINE_PERTURBED(log10)
+DEFINE_PERTURBED(log1p)
+DEFINE_PERTURBED(cbrt)
+DEFINE_PERTURBED_2(atan2)
+DEFINE_PERTURBED_2(hypot)
+DEFINE_PERTURBED_2(pow)
 
 void sincos(double x, double *s, double *c);
 void sincos(double x, double *s, double *c)

@@ -1,10 +1,10 @@
 /*
- * Fuzz target: the local solvers of one contact on whatever problem the bytes spell. Whatever they
- * spell, the impulse is finite and inside its limits; where the cone's law is solved it stays
- * solved, and no other impulse inside the limits dissipates more.
+ * Fuzz target: the local solvers of one contact, on a problem decoded from the bytes. For any bytes
+ * the impulse is finite and within its limits; a solution of the cone's law remains one when solved
+ * again, and no other impulse within the limits dissipates more.
  *
  * Built for libFuzzer where the compiler is clang (target fuzz_local); tests/unit/test_fuzz_local.c
- * drives it with seeded bytes.
+ * calls it with random bytes from a seed.
  */
 #include <math.h>
 #include <stdint.h>
@@ -20,7 +20,7 @@ struct bytes {
     size_t left;
 };
 
-static unsigned take(struct bytes *b)
+static unsigned next_byte(struct bytes *b)
 {
     if (!b->left) {
         return 0;
@@ -29,10 +29,10 @@ static unsigned take(struct bytes *b)
     return *b->at++;
 }
 
-/* +-(1 to 2) 2^e, e within +-range; 0 now and then. */
+/* A number +-(1 to 2) 2^e with |e| <= range, sometimes 0. */
 static double number(struct bytes *b, int range)
 {
-    unsigned mantissa = take(b), exponent = take(b);
+    unsigned mantissa = next_byte(b), exponent = next_byte(b);
     if (exponent % 32 == 31) {
         return 0.0;
     }
@@ -45,13 +45,14 @@ static double positive(struct bytes *b, int range)
     return fabs(number(b, range));
 }
 
-/* Corners on an ellipse, in order; angles that repeat make corners that coincide. */
-static void spell_corners(struct bytes *b, struct tact_local_problem *p)
+/* Corners on an ellipse, in order; equal angles make coincident corners. */
+static void make_corners(struct bytes *b, struct tact_local_problem *p)
 {
-    double shift[2] = {(take(b) / 255.0 - 0.5) * p->semi[0], (take(b) / 255.0 - 0.5) * p->semi[1]};
-    int count = 3 + (int)(take(b) % (TACT_PATCH_CORNERS - 2));
+    double shift[2] = {(next_byte(b) / 255.0 - 0.5) * p->semi[0],
+                       (next_byte(b) / 255.0 - 0.5) * p->semi[1]};
+    int count = 3 + (int)(next_byte(b) % (TACT_PATCH_CORNERS - 2));
     for (int i = 0; i < count; i++) {
-        double jitter = (double)(take(b) % 3) / 3.0, angle = 2.0 * M_PI * (i + jitter) / count;
+        double jitter = (double)(next_byte(b) % 3) / 3.0, angle = 2.0 * M_PI * (i + jitter) / count;
         p->corner[i][0] = shift[0] + p->semi[0] * cos(angle);
         p->corner[i][1] = shift[1] + p->semi[1] * sin(angle);
     }
@@ -64,13 +65,13 @@ static void spell_corners(struct bytes *b, struct tact_local_problem *p)
     p->corners = count;
 }
 
-/* S is a sum of up to 8 squares, so positive semidefinite of any rank; lengths in units of one. */
-static void spell(struct bytes *b, struct tact_local_problem *p)
+/* S is a sum of up to 8 squares, so positive semidefinite of any rank; lengths are of order 1. */
+static void make_problem(struct bytes *b, struct tact_local_problem *p)
 {
     memset(p, 0, sizeof *p);
-    double length = ldexp(1.0, (int)(take(b) % 21) - 14);
-    int range = 1 + (int)(take(b) % 8);
-    for (int rank = 1 + (int)(take(b) % 8); rank > 0; rank--) {
+    double length = ldexp(1.0, (int)(next_byte(b) % 21) - 14);
+    int range = 1 + (int)(next_byte(b) % 8);
+    for (int rank = 1 + (int)(next_byte(b) % 8); rank > 0; rank--) {
         double row[6];
         for (int i = 0; i < 6; i++) {
             row[i] = number(b, range) * (i < 3 ? 1.0 : 1.0 / length);
@@ -79,7 +80,7 @@ static void spell(struct bytes *b, struct tact_local_problem *p)
             p->s[i] += row[i / 6] * row[i % 6];
         }
     }
-    int pushed = take(b) % 2; /* b in the range of S, as that of a real contact is */
+    int b_in_range = next_byte(b) % 2; /* b in the range of S, as that of a real contact is */
     double push[6], velocity[6] = {0.0};
     for (int i = 0; i < 6; i++) {
         push[i] = number(b, range) * (i < 3 ? 1.0 : length);
@@ -88,12 +89,12 @@ static void spell(struct bytes *b, struct tact_local_problem *p)
     for (int i = 0; i < 36; i++) {
         velocity[i / 6] += p->s[i] * push[i % 6];
     }
-    if (pushed) {
+    if (b_in_range) {
         memcpy(p->b, velocity, sizeof velocity);
     }
-    unsigned kind = take(b);
+    unsigned kind = next_byte(b);
     p->mu = kind % 7 == 0 ? 0.0 : (kind % 11 == 0 ? 1e6 : positive(b, 4));
-    p->surface = (enum tact_surface)(take(b) % 3);
+    p->surface = (enum tact_surface)(next_byte(b) % 3);
     p->spin_arm = positive(b, 4) * length;
     p->rectangle[0] = p->rectangle[1] = kind % 2 ? length : 0.0;
     if (kind % 3) {
@@ -101,12 +102,13 @@ static void spell(struct bytes *b, struct tact_local_problem *p)
         p->semi[1] = length * positive(b, 4);
     }
     if (kind % 5 > 1 && p->semi[0] > 0.0 && p->semi[1] > 0.0) {
-        spell_corners(b, p);
+        make_corners(b, p);
     }
     tact_local_prepare(p);
 }
 
-static void fail(const struct tact_local_problem *p, const double *r, const char *what, double by)
+static void report_failure(const struct tact_local_problem *p, const double *r, const char *what,
+                           double by)
 {
     fprintf(stderr, "%s: %.3e; mu %g, arm %g, semi %g %g, corners %d, surface %d\n", what, by,
             p->mu, p->spin_arm, p->semi[0], p->semi[1], p->corners, (int)p->surface);
@@ -116,20 +118,21 @@ static void fail(const struct tact_local_problem *p, const double *r, const char
     abort();
 }
 
-/* Finite, pushing, the centre of pressure in the patch, friction in Coulomb's cone. */
+/* Checks that the impulse is finite, its normal part not negative, the centre of pressure in the
+ * patch and friction in Coulomb's cone. */
 static void check_limits(const struct tact_local_problem *p, const double *r, double *d)
 {
     double most = 0.0;
     d[0] = d[1] = 0.0;
     for (int i = 0; i < 6; i++) {
         if (!isfinite(r[i])) {
-            fail(p, r, "not finite", r[i]);
+            report_failure(p, r, "not finite", r[i]);
         }
         most = fmax(most, fabs(r[i]));
     }
     if (!(r[0] > 0.0)) {
         if (most != 0.0) {
-            fail(p, r, "pulls, or a torque without force", r[0]);
+            report_failure(p, r, "pulls, or a torque without force", r[0]);
         }
         return;
     }
@@ -138,27 +141,27 @@ static void check_limits(const struct tact_local_problem *p, const double *r, do
         d[1] = r[4] / r[0];
         double edge = tact_local_edge_share(p, d);
         if (edge > 1.0 + 1e-9) {
-            fail(p, r, "centre of pressure outside the patch", edge - 1.0);
+            report_failure(p, r, "centre of pressure outside the patch", edge - 1.0);
         }
     }
     double friction = hypot(r[1], r[2]);
     if (friction > p->mu * r[0] * (1.0 + 1e-9)) {
-        fail(p, r, "friction outside the cone", friction / (p->mu * r[0]) - 1.0);
+        report_failure(p, r, "friction outside the cone", friction / (p->mu * r[0]) - 1.0);
     }
 }
 
-/* The cone's own limits: friction and torsion together. */
+/* Checks the coupled limit of friction and torsion. */
 static void check_surface(const struct tact_local_problem *p, const double *r, const double *d)
 {
     if (r[0] > 0.0 && p->mu > 0.0 && p->spin_arm > 0.0) {
         double share = tact_local_friction_share(p, r, d);
         if (share > 1.0 + 1e-9) {
-            fail(p, r, "outside the limit surface", share - 1.0);
+            report_failure(p, r, "outside the limit surface", share - 1.0);
         }
     }
 }
 
-/* Power of the residual's scale: impulse and drive in the units of the limits. */
+/* Scale of the power: the scales of impulse and velocity in the residual. */
 static double power_scale(const struct tact_local_problem *p, const double *r)
 {
     const double unit[6] = {1.0, p->mu, p->mu, p->mu * p->spin_arm, p->semi[1], p->semi[0]};
@@ -171,8 +174,9 @@ static double power_scale(const struct tact_local_problem *p, const double *r)
     return (sqrt(x) + sqrt(b) / most) * (sqrt(b) + sqrt(x) * most);
 }
 
-/* Power that the friction of r takes at its centre of pressure against no other of equal push. A
- * residual of 1e-11 leaves up to 1.8e-9 of the power's scale (2e5 problems of ten seeds). */
+/* Compares the power that the friction of r dissipates at its centre of pressure with that of
+ * other friction impulses for the same normal impulse. A residual of 1e-11 leaves up to 1.8e-9 of
+ * the power's scale (2e5 problems of ten seeds). */
 static void check_dissipation(const struct tact_local_problem *p, const double *r, const double *d)
 {
     double u[6], most = p->mu * r[0];
@@ -197,7 +201,7 @@ static void check_dissipation(const struct tact_local_problem *p, const double *
         double share = tact_local_friction_share(p, z, d0);
         double other = -(z[1] * v[0] + z[2] * v[1] + z[3] * v[2]) / fmax(share, 1.0);
         if (isfinite(share) && other > taken + 5e-9 * rounding) {
-            fail(p, r, "another dissipates more", (other - taken) / rounding);
+            report_failure(p, r, "another dissipates more", (other - taken) / rounding);
         }
     }
 }
@@ -211,21 +215,21 @@ static void check_cone(const struct tact_local_problem *p)
         check_surface(p, r, d);
         residual = tact_local_residual(p, r);
         if (!isfinite(residual) || residual < 0.0) {
-            fail(p, r, "residual", residual);
+            report_failure(p, r, "residual", residual);
         }
     }
     struct tact_margins margins;
     tact_local_margins(p, r, &margins);
     if (!(fabs(margins.normal) <= 1.0 && fabs(margins.slip) <= 1.0 && fabs(margins.edge) <= 1.0 &&
           fabs(margins.friction) <= 1.0 && fabs(margins.spin) <= 1.0)) {
-        fail(p, r, "margins", margins.slip);
+        report_failure(p, r, "margins", margins.slip);
     }
     if (residual < 1e-11) {
         check_dissipation(p, r, d);
     }
     /* Where the centre of pressure moves with friction, or the limit surface is no ellipsoid (2 of
-     * 280,000 problems of fourteen seeds), there may be several solutions, and some from which the
-     * solver goes away. */
+     * 280,000 problems of fourteen seeds), there may be several solutions, and the solver may
+     * leave some of them. */
     const int one = !tact_local_rolls(p) && p->surface == TACT_SURFACE_ELLIPSOID;
     if (residual < 1e-11 && (one || !(p->mu > 0.0))) {
         double again = INFINITY;
@@ -235,7 +239,7 @@ static void check_cone(const struct tact_local_problem *p)
             again = tact_local_residual(p, r);
         }
         if (!(again < 1e-7)) {
-            fail(p, r, "solved, and not any more", again);
+            report_failure(p, r, "solved, and not any more", again);
         }
     }
 }
@@ -245,9 +249,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct bytes b = {data, size};
     struct tact_local_problem p;
     double r[6] = {0.0}, d[2];
-    spell(&b, &p);
+    make_problem(&b, &p);
     check_cone(&p);
-    p.corners = 0; /* Algorithm 1 knows the ellipse only */
+    p.corners = 0; /* Algorithm 1 supports only ellipses */
     for (p.by_mass = 0; p.by_mass < 2; p.by_mass++) {
         tact_local_bouchard(&p, r);
         check_limits(&p, r, d);

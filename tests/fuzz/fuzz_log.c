@@ -1,8 +1,7 @@
-/* What the reader of logs is given by someone who wants it to fail: LLVMFuzzerTestOneInput() for
- * libFuzzer; run_log.c calls it without. The first byte of an input chooses what the rest is:
- *   0  a file, as it is
- *   1  a file whose checksums are put right, so that what is inside them is reached
- *   2  the records of a chunk, which is packed into a file
+/* Fuzz target of the log reader: LLVMFuzzerTestOneInput() for libFuzzer; run_log.c calls it without
+ * libFuzzer. The first byte of an input chooses what the rest is: 0  a file, as it is 1  a file
+ * whose checksums are put right, so that what is inside them is reached 2  the records of a chunk,
+ * which is packed into a file
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -15,7 +14,7 @@
 #include "rt/log/log_reader.h"
 #include "rt/log/mcap_internal.h"
 
-#define HEAD TACT_MCAP_RECORD_HEAD
+#define RECORD_HEAD TACT_MCAP_RECORD_HEAD
 
 static uint64_t get(const uint8_t *at, size_t size)
 {
@@ -30,7 +29,7 @@ static void put_crc(uint8_t *at, const uint8_t *from, size_t size)
     memcpy(at, &crc, sizeof crc);
 }
 
-/* Times, size, CRC, compression; only what is not compressed can be put right. */
+/* Times, size, CRC, compression; only uncompressed chunks can be corrected. */
 static void fix_chunk(uint8_t *content, size_t size)
 {
     if (size > 40 && get(content + 28, 4) == 0 && get(content + 32, 8) == size - 40) {
@@ -60,8 +59,8 @@ static void fix_checksums(uint8_t *file, size_t size)
 {
     size_t at = TACT_MCAP_MAGIC_SIZE, data_end = 0;
 
-    while (at + HEAD <= size && get(file + at + 1, 8) <= size - at - HEAD) {
-        uint8_t opcode = file[at], *content = file + at + HEAD;
+    while (at + RECORD_HEAD <= size && get(file + at + 1, 8) <= size - at - RECORD_HEAD) {
+        uint8_t opcode = file[at], *content = file + at + RECORD_HEAD;
         size_t length = get(file + at + 1, 8);
         if (opcode == TACT_MCAP_CHUNK)
             fix_chunk(content, length);
@@ -71,10 +70,10 @@ static void fix_checksums(uint8_t *file, size_t size)
             put_crc(content + length - 4, content, length - 4);
         else if (opcode == TACT_MCAP_DATA_END && length == 4) {
             put_crc(content, file, at);
-            data_end = at + HEAD + length;
+            data_end = at + RECORD_HEAD + length;
         } else if (opcode == TACT_MCAP_FOOTER && length == 20 && data_end > 0)
-            put_crc(content + 16, file + data_end, at + HEAD + 16 - data_end);
-        at += HEAD + length;
+            put_crc(content + 16, file + data_end, at + RECORD_HEAD + 16 - data_end);
+        at += RECORD_HEAD + length;
     }
 }
 
@@ -86,7 +85,7 @@ static void put_record(struct tact_bytes *out, uint8_t opcode, const void *conte
 }
 
 /* A file of one chunk. */
-static void wrap(const uint8_t *records, size_t size, struct tact_bytes *out)
+static void make_file(const uint8_t *records, size_t size, struct tact_bytes *out)
 {
     struct tact_bytes content = {0};
 
@@ -106,7 +105,7 @@ static void wrap(const uint8_t *records, size_t size, struct tact_bytes *out)
     tact_bytes_free(&content);
 }
 
-static volatile size_t sink; /* all of it is really read */
+static volatile size_t sink; /* keeps the compiler from removing the reads */
 
 static void read_everything(struct tact_log *log)
 {
@@ -119,7 +118,7 @@ static void read_everything(struct tact_log *log)
     while (record && tact_log_next(log, record) > 0)
         ticks++;
     if (record && ticks != state->ticks)
-        abort(); /* what was found sound can be read */
+        abort(); /* a file that was reported as intact must be readable */
     if (ticks > 0 && (tact_log_seek(log, ticks - 1) != 0 || tact_log_next(log, record) != 1 ||
                       record->tick != state->last_tick))
         abort();
@@ -151,7 +150,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size == 0)
         return 0;
     if (data[0] % 3 == 2)
-        wrap(data + 1, size - 1, &file);
+        make_file(data + 1, size - 1, &file);
     else
         tact_put(&file, data + 1, size - 1);
     if (data[0] % 3 == 1 && file.size > 0)

@@ -5,7 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* libFuzzer's entry: one input. Aborts where the reader contradicts itself. */
+/* libFuzzer's entry: one input. Aborts where the reader reports an intact file but cannot read
+ * it. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #endif

@@ -1,6 +1,6 @@
 /* run_log SECONDS [FOLDER]: the fuzz target without libFuzzer. Makes small logs, changes some of
  * their bytes at random (seeded), and hands them to the target until the time is over. With a
- * folder, the logs are only written there: what libFuzzer starts from. */
+ * folder, the logs are only written there, as libFuzzer's initial corpus. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@ struct seed {
     size_t size;
 };
 
-/* A log of 30 ticks, packed or not, cut or not; in front, the byte that chooses the mode. */
+/* A log of 30 ticks, compressed or not, truncated or not; the byte before it selects the mode. */
 static int make_seed(int number, struct seed *out)
 {
     struct tact_recorder_options options = session_options();
@@ -58,8 +58,8 @@ static int make_seed(int number, struct seed *out)
     return 0;
 }
 
-/* Of an unpacked log, the records of its first chunk: what mode 2 takes. */
-static void keep_chunk(struct seed *s)
+/* Replaces an uncompressed log by the records of its first chunk, the input of mode 2. */
+static void store_chunk(struct seed *s)
 {
     for (size_t at = 1 + TACT_MCAP_MAGIC_SIZE; at + 60 < s->size;) {
         uint64_t length;
@@ -75,8 +75,8 @@ static void keep_chunk(struct seed *s)
 
 static void change(uint8_t *data, size_t *size, uint64_t *random)
 {
-    size_t changes = 1 + session_random(random) % 8;
-    for (size_t i = 0; i<changes && * size> 1; i++) {
+    size_t change_count = 1 + session_random(random) % 8;
+    for (size_t i = 0; i<change_count && * size> 1; i++) {
         size_t at = session_random(random) % *size;
         switch (session_random(random) % 5) {
         case 0:
@@ -88,11 +88,11 @@ static void change(uint8_t *data, size_t *size, uint64_t *random)
         case 2: /* a number that is too large */
             memset(data + at, 0xFF, *size - at < 8 ? *size - at : 8);
             break;
-        case 3: /* a piece is gone */
+        case 3: /* removes a piece */
             memmove(data + at, data + at + (*size - at) / 2, *size - at - (*size - at) / 2);
             *size -= (*size - at) / 2;
             break;
-        default: /* a piece stands elsewhere */
+        default: /* moves a piece */
             memmove(data + at / 2, data + at, *size - at);
         }
     }
@@ -120,7 +120,7 @@ int main(int argc, char **argv)
         if (!data || make_seed(i, &seeds[i]) != 0)
             return 1;
         if (i % 3 == 2)
-            keep_chunk(&seeds[i]);
+            store_chunk(&seeds[i]);
         LLVMFuzzerTestOneInput(seeds[i].data, seeds[i].size);
         if (argc > 2 && write_seed(argv[2], i, &seeds[i]) != 0)
             return 1;

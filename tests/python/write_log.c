@@ -1,5 +1,6 @@
-/* Writes a session's log and, beside it, what a reader must find in it: one line a tick, the
- * doubles as their 64 bits in hexadecimal. Usage: write_log LOG.mcap EXPECTED.txt ZSTD_LEVEL */
+/* Writes a session's log and a text file with the values that a reader must find in it: one line a
+ * tick, the doubles as their 64 bits in hexadecimal. Usage: write_log LOG.mcap EXPECTED.txt
+ * ZSTD_LEVEL */
 #include <inttypes.h>
 #include "../unit/log_session.h"
 

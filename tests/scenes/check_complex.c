@@ -6,11 +6,11 @@
 #include <stdint.h>
 #include <string.h>
 #include <cmocka.h>
-#include "played.h"
+#include "simulation.h"
 #include "scenes.h"
 
 /* Angle between two orientations [deg]. */
-static double turned(const struct played_body *a, const struct played_body *b)
+static double angle_between(const struct body_state *a, const struct body_state *b)
 {
     double dot = 0;
     for (int i = 0; i < 4; i++) {
@@ -23,64 +23,65 @@ void check_ruler(void)
 {
     static const char *const models[2] = {"volume", "features"};
     for (int i = 0; i < 2; i++) {
-        struct played p;
-        play_with("ruler", 10, i ? "contact: {model: features}" : "", &p);
-        const struct played_body *released = played_at(&p, "ruler", 2);
-        const struct played_body *end = played_at(&p, "ruler", -1);
-        double turn = turned(released, end), drift = played_drift(&p, 2);
-        double all = turned(played_at(&p, "ruler", 0), end);
+        struct simulation p;
+        simulate_with("ruler", 10, i ? "contact: {model: features}" : "", &p);
+        const struct body_state *released = simulation_body_at(&p, "ruler", 2);
+        const struct body_state *end = simulation_body_at(&p, "ruler", -1);
+        double turn = angle_between(released, end), drift = simulation_drift(&p, 2);
+        double all = angle_between(simulation_body_at(&p, "ruler", 0), end);
         print_message("    %s: turned by %.5f degrees in all, by %.1e degrees and moved by %.1e m "
                       "after 2 s\n",
                       models[i], all, turn, drift);
         assert_true(all < 0.01 && turn < 1e-4 && drift < 1e-9);
-        played_free(&p);
+        simulation_free(&p);
     }
 }
 
 void check_five_fingers(void)
 {
-    struct played p;
-    play("five_fingers", 6, &p);
-    const struct played_body *start = played_at(&p, "ball", 0), *held = played_at(&p, "ball", 4);
-    const struct played_body *end = played_at(&p, "ball", -1);
-    double lift = end->position[2] - start->position[2], turn = turned(start, end);
+    struct simulation p;
+    simulate("five_fingers", 6, &p);
+    const struct body_state *start = simulation_body_at(&p, "ball", 0),
+                            *held = simulation_body_at(&p, "ball", 4);
+    const struct body_state *end = simulation_body_at(&p, "ball", -1);
+    double lift_height = end->position[2] - start->position[2], turn = angle_between(start, end);
     print_message(
         "    lifted by %.5f m, turned by %.4f degrees; from 4 s to 6 s moved by %.1e m and "
         "%.1e degrees\n",
-        lift, turn, played_drift(&p, 4), turned(held, end));
-    assert_true(fabs(lift - 0.05) < 1e-3 && fabs(turn - 90) < 0.5);
-    assert_true(played_drift(&p, 4) < 1e-9 && turned(held, end) < 1e-4);
-    played_free(&p);
+        lift_height, turn, simulation_drift(&p, 4), angle_between(held, end));
+    assert_true(fabs(lift_height - 0.05) < 1e-3 && fabs(turn - 90) < 0.5);
+    assert_true(simulation_drift(&p, 4) < 1e-9 && angle_between(held, end) < 1e-4);
+    simulation_free(&p);
 }
 
 void check_bumpy_cube(void)
 {
-    struct played p;
-    play("bumpy_cube", 0.5, &p);
-    const struct played_body *end = played_at(&p, "rock", -1);
+    struct simulation p;
+    simulate("bumpy_cube", 0.5, &p);
+    const struct body_state *end = simulation_body_at(&p, "rock", -1);
     double weight = 9.81, force = p.force[p.ticks - 1];
-    /* free until it touches, then braked by mu N = mu m g in the mean */
+    /* free until contact, then decelerated by mu N = mu m g on average */
     double most = 0.5 * 0.05 + 0.25 / (2 * 0.4 * 9.81);
     print_message("    slides %.4f m, speed at the end %.1e, force %.6f N of %.6f N\n",
-                  end->position[0], played_speed(&p), force, weight);
+                  end->position[0], simulation_speed(&p), force, weight);
     assert_int_equal(p.report.contacts_max, 1);
     assert_true(end->position[0] > 0.005 && end->position[0] < most);
-    assert_true(played_speed(&p) < 1e-6 && fabs(force / weight - 1) < 1e-6);
-    played_energy(&p);
-    played_free(&p);
+    assert_true(simulation_speed(&p) < 1e-6 && fabs(force / weight - 1) < 1e-6);
+    simulation_check_energy(&p);
+    simulation_free(&p);
 }
 
 void check_salad(void)
 {
-    struct played p;
-    play("salad", 1.2, &p);
-    print_message("    speed at the end %.1e\n", played_speed(&p));
+    struct simulation p;
+    simulate("salad", 1.2, &p);
+    print_message("    speed at the end %.1e\n", simulation_speed(&p));
     assert_int_equal(p.bodies, 24);
     assert_true(p.report.contacts_max >= 50 && p.report.unconverged == 0);
-    assert_true(played_speed(&p) < 1e-3); /* a tenth of it 0.23 s later */
+    assert_true(simulation_speed(&p) < 1e-3); /* a tenth of that 0.23 s later */
     for (int i = 0; i < p.bodies; i++) {
-        const struct played_body *b = played_at(&p, p.body_name[i], -1);
-        /* inside the bowl: its floor and its walls, 0.06 m from the middle and 35 degrees steep */
+        const struct body_state *b = simulation_body_at(&p, p.body_name[i], -1);
+        /* within the bowl: its floor, and its walls 0.06 m from the middle at 35 degrees */
         assert_true(b->position[2] > 0.005 && tact_v3_norm(b->twist) < 2.0);
         for (int k = 0; k < 6; k++) {
             double out = b->position[0] * cos(k * M_PI / 3) + b->position[1] * sin(k * M_PI / 3);
@@ -89,6 +90,6 @@ void check_salad(void)
             assert_true(inside > 0.005);
         }
     }
-    played_energy(&p);
-    played_free(&p);
+    simulation_check_energy(&p);
+    simulation_free(&p);
 }

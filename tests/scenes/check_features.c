@@ -8,13 +8,13 @@
 #include <string.h>
 #include <cmocka.h>
 #include "contact/vec.h"
-#include "played.h"
+#include "simulation.h"
 #include "scenes.h"
 
 #define G 9.81
 
-/* The lowest corner of a box, from its centre of mass. */
-static void find_lowest_corner(const struct played_body *body, const double size[3], double arm[3])
+/* The lowest corner of a box, relative to its centre of mass. */
+static void find_lowest_corner(const struct body_state *body, const double size[3], double arm[3])
 {
     double turn[9], corner[3];
     tact_quat_to_m3(turn, body->quat_wxyz);
@@ -26,8 +26,8 @@ static void find_lowest_corner(const struct played_body *body, const double size
 
 /* Twist after the corner at `arm` of a box without friction has hit a plane and stays on it: the
  * impulse along the vertical that stops the corner. */
-static void hit_corner(const struct played_body *body, double mass, const double size[3],
-                       const double arm[3], double twist[6])
+static void twist_after_impact(const struct body_state *body, double mass, const double size[3],
+                               const double arm[3], double twist[6])
 {
     static const double up[3] = {0.0, 0.0, 1.0};
     double turn[9], lever[3], local[3], spin[3], speed[3];
@@ -45,21 +45,21 @@ static void hit_corner(const struct played_body *body, double mass, const double
     tact_v3_axpy(twist + 3, impulse, spin);
 }
 
-/* The gap closes in one tick and the corner stops in the next: the twist of the box without
- * friction then, against that of one impulse. Relative. */
-static double compare_impact(const struct played *p, double mass, const double size[3])
+/* The gap closes in one tick and the corner stops in the next: relative difference of the twist of
+ * the frictionless box from that of one impulse. */
+static double compare_impact(const struct simulation *p, double mass, const double size[3])
 {
     double arm[3], twist[6], apart[3];
     int tick = 0;
-    const struct played_body *body;
+    const struct body_state *body;
     do {
-        body = played_at(p, "smooth", ++tick * p->period);
+        body = simulation_body_at(p, "smooth", ++tick * p->period);
         find_lowest_corner(body, size, arm);
     } while (body->position[2] + arm[2] > 1e-5);
-    memcpy(twist, played_at(p, "smooth", (tick - 1) * p->period)->twist, sizeof twist);
+    memcpy(twist, simulation_body_at(p, "smooth", (tick - 1) * p->period)->twist, sizeof twist);
     twist[2] -= 2.0 * G * p->period;
-    hit_corner(body, mass, size, arm, twist);
-    const double *got = played_at(p, "smooth", (tick + 1) * p->period)->twist;
+    twist_after_impact(body, mass, size, arm, twist);
+    const double *got = simulation_body_at(p, "smooth", (tick + 1) * p->period)->twist;
     tact_v3_sub(apart, got + 3, twist + 3);
     print_message("    hits after %d ms; turns at %.3f %.3f %.3f rad/s then, by one impulse "
                   "%.3f %.3f %.3f\n",
@@ -71,12 +71,12 @@ void check_corner(void)
 {
     static const double size[3] = {0.06, 0.05, 0.04};
     static const char *const names[2] = {"smooth", "rough"};
-    struct played p;
-    play("corner", 1.5, &p);
+    struct simulation p;
+    simulate("corner", 1.5, &p);
     for (int i = 0; i < 2; i++) {
-        double deepest = 0.0, arm[3], end = played_at(&p, names[i], -1)->position[2];
+        double deepest = 0.0, arm[3], end = simulation_body_at(&p, names[i], -1)->position[2];
         for (int t = 0; t < p.ticks; t++) {
-            const struct played_body *body = played_at(&p, names[i], t * p.period);
+            const struct body_state *body = simulation_body_at(&p, names[i], t * p.period);
             find_lowest_corner(body, size, arm);
             deepest = fmin(deepest, body->position[2] + arm[2]);
         }
@@ -86,28 +86,28 @@ void check_corner(void)
     }
     assert_true(compare_impact(&p, 0.24, size) < 0.01);
     assert_true(fabs(p.force[p.ticks - 1] / (p.mass * G) - 1.0) < 1e-9);
-    played_energy(&p);
-    played_free(&p);
+    simulation_check_energy(&p);
+    simulation_free(&p);
 }
 
 void check_pressed(void)
 {
-    struct played p;
+    struct simulation p;
     double deepest = 0.0;
-    play("pressed", 0.3, &p);
+    simulate("pressed", 0.3, &p);
     for (int t = 0; t < p.ticks; t++) {
-        double z = played_at(&p, "block_features", t * p.period)->position[2] - 0.01;
+        double z = simulation_body_at(&p, "block_features", t * p.period)->position[2] - 0.01;
         deepest = fmin(deepest, z);
     }
-    /* The head on the block, and the block on the plate; the other block is gone. */
+    /* The press on the block, and the block on the plate; the other block was pushed away. */
     double force = p.force[p.ticks - 1], exact = 500.0 + 500.0 + 0.06 * G;
-    double other = played_at(&p, "block_volume", 0.11)->position[2];
+    double other = simulation_body_at(&p, "block_volume", 0.11)->position[2];
     print_message("    by features: deepest %.1e m, presses with %.9f N of %.9f; by volume %.3f m "
                   "after 0.11 s\n",
                   deepest, force, exact, other);
     assert_true(deepest > -1e-10 && fabs(force / exact - 1.0) < 1e-9);
     assert_true(other < -0.02);
-    played_free(&p);
+    simulation_free(&p);
 }
 
 /* Period of a pendulum that swings out by `angle`: by the arithmetic-geometric mean. */
@@ -142,19 +142,19 @@ void check_balances(void)
     static const char *const names[2] = {"along", "across"};
     static const double inertia[2] = {8.0e-4, 2.0e-4}, mass = 0.5, below = 0.03;
     static double angle[4000];
-    struct played p;
-    play("balances", 4.0, &p);
+    struct simulation p;
+    simulate("balances", 4.0, &p);
     assert_int_equal(p.ticks, 4000);
     for (int i = 0; i < 2; i++) {
         double deepest = 0.0, moved = 0.0;
         for (int t = 0; t < p.ticks; t++) {
-            const struct played_body *body = played_at(&p, names[i], t * p.period);
+            const struct body_state *body = simulation_body_at(&p, names[i], t * p.period);
             const double low[3] = {0.0, 0.0, below}, *q = body->quat_wxyz;
             double pivot[3], a = angle[t] = 2.0 * asin(q[1 + i]);
             tact_quat_rotate(pivot, q, low);
             tact_v3_add(pivot, pivot, body->position);
             pivot[0] -= i ? 0.12 : -0.12;
-            /* the lower edge over the upper one, along the normal */
+            /* the edges in contact, along the normal */
             deepest = fmin(deepest, i ? pivot[2] : pivot[2] * cos(a) - pivot[1] * sin(a));
             moved = fmax(moved, hypot(pivot[0], pivot[1]));
         }
@@ -166,19 +166,20 @@ void check_balances(void)
         assert_true(fabs(got / exact - 1.0) < 1e-3 && deepest > -1e-6 && moved < 1e-4);
     }
     assert_true(p.report.iterations_max <= 3);
-    played_free(&p);
+    simulation_free(&p);
 }
 
-/* How far a weight may hang out of the axis of a hole before the peg, of width w and inserted by l
- * into a hole of width W, jams: friction at both points of touch at its limit. Tilt from W cos t
- * - l sin t = w. [m] */
-static double jamming_arm(double w, double W, double l, double mu)
+/* Offset of a weight from the axis of a hole of width W beyond which a peg of width w, inserted by
+ * l, jams: friction at both contact points is at its limit. The tilt t follows from W cos t - l
+ * sin t = w. [m] */
+static double jamming_offset(double w, double W, double l, double mu)
 {
     double t = (W - w) / l;
     for (int i = 0; i < 20; i++) {
         t += (W * cos(t) - l * sin(t) - w) / (W * sin(t) + l * cos(t));
     }
-    double along = cos(t) - mu * sin(t), up = sin(t) + mu * cos(t); /* of the upper point's force */
+    double along = cos(t) - mu * sin(t),
+           up = sin(t) + mu * cos(t); /* components of the upper point's force */
     return (W * up + l * along) / (up + mu * along) - 0.5 * W;
 }
 
@@ -186,18 +187,18 @@ void check_peg(void)
 {
     static const char *const names[4] = {"features_jams", "features_slides", "volume_jams",
                                          "volume_slides"};
-    struct played p;
-    double limit = jamming_arm(0.02, 0.0202, 0.03, 0.3);
-    play("peg", 1.5, &p);
+    struct simulation p;
+    double limit = jamming_offset(0.02, 0.0202, 0.03, 0.3);
+    simulate("peg", 1.5, &p);
     for (int i = 0; i < 4; i++) {
-        const struct played_body *a = played_at(&p, names[i], 0.0);
-        const struct played_body *b = played_at(&p, names[i], -1);
+        const struct body_state *a = simulation_body_at(&p, names[i], 0.0);
+        const struct body_state *b = simulation_body_at(&p, names[i], -1);
         double arm = a->position[0] / limit, sunk = a->position[2] - b->position[2];
         print_message("    %-15s hangs out by %.4f of the limit; goes in by %.2e m\n", names[i],
                       arm, sunk);
         assert_true(fabs(arm - (i & 1 ? 0.98 : 1.02)) < 1e-4);
         assert_true(i == 0 ? sunk < 1e-9 : sunk > 0.009);
     }
-    played_energy(&p);
-    played_free(&p);
+    simulation_check_energy(&p);
+    simulation_free(&p);
 }

@@ -7,13 +7,13 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include "contact/vec.h"
-#include "played.h"
+#include "simulation.h"
 #include "scenes.h"
 
 static const double ARM = 0.3, CRANK = 0.02, CARRIED = 0.5; /* [m], [kg], platform and cube [kg] */
 
 /* Complete elliptic integral of the first kind of modulus k, by the arithmetic-geometric mean. */
-static double elliptic(double k)
+static double elliptic_integral(double k)
 {
     double a = 1.0, b = sqrt(1.0 - k * k);
     for (int i = 0; i < 30; i++) {
@@ -24,30 +24,32 @@ static double elliptic(double k)
     return acos(0.0) / a;
 }
 
-/* Period of the swing with its cube: the cranks turn, the rest goes round an arc. */
+/* Period of the swing with its cube: the cranks rotate, platform and cube translate on an arc. */
 static double period(double amplitude)
 {
     double turning = CRANK * (ARM * ARM + 0.01 * 0.01) / 12.0 + CRANK * 0.25 * ARM * ARM;
     double inertia = 2.0 * turning + CARRIED * ARM * ARM;
     double moment = (CRANK + CARRIED) * 9.81 * ARM;
-    return 4.0 * sqrt(inertia / moment) * elliptic(sin(0.5 * amplitude));
+    return 4.0 * sqrt(inertia / moment) * elliptic_integral(sin(0.5 * amplitude));
 }
 
-/* How far the cube is from where it was put on its platform [m]. */
-static double slid(const struct played *p, const char *cube, const char *platform, double t)
+/* Distance of the cube from its initial position on the platform [m]. */
+static double slide_distance(const struct simulation *p, const char *cube, const char *platform,
+                             double t)
 {
-    const struct played_body *c = played_at(p, cube, t), *b = played_at(p, platform, t);
+    const struct body_state *c = simulation_body_at(p, cube, t),
+                            *b = simulation_body_at(p, platform, t);
     return hypot(c->position[0] - b->position[0], c->position[1] - b->position[1]);
 }
 
-/* Times at which the platform passes its lowest point, rising in x. */
-static double measure(const struct played *p, const char *platform)
+/* Mean period between passages of the platform's lowest point with rising x [s]. */
+static double measure_period(const struct simulation *p, const char *platform)
 {
     double first = 0.0, last = 0.0;
     int count = 0;
     for (int i = 1; i < p->ticks; i++) {
-        double a = played_at(p, platform, (i - 1) * p->period)->position[0];
-        double b = played_at(p, platform, i * p->period)->position[0];
+        double a = simulation_body_at(p, platform, (i - 1) * p->period)->position[0];
+        double b = simulation_body_at(p, platform, i * p->period)->position[0];
         if (a < 0.0 && b >= 0.0) {
             last = (i - b / (b - a)) * p->period;
             first = count++ ? first : last;
@@ -58,37 +60,38 @@ static double measure(const struct played *p, const char *platform)
 
 void check_swing(void)
 {
-    struct played p;
-    play("swing", 4, &p);
-    double got = measure(&p, "platform_low"), exact = period(30.0 * acos(-1.0) / 180.0);
+    struct simulation p;
+    simulate("swing", 4, &p);
+    double got = measure_period(&p, "platform_low"), exact = period(30.0 * acos(-1.0) / 180.0);
     print_message("    lower swing: period %.6f s, exact %.6f s\n", got, exact);
     assert_true(fabs(got / exact - 1.0) < 1e-5);
-    double low = slid(&p, "cube_low", "platform_low", -1);
-    double high = slid(&p, "cube_high", "platform_high", 0.3);
+    double low = slide_distance(&p, "cube_low", "platform_low", -1);
+    double high = slide_distance(&p, "cube_high", "platform_high", 0.3);
     print_message("    the cube on the lower one slid %.1e m, that on the higher one %.4f m in the "
                   "first 0.3 s\n",
                   low, high);
     assert_true(low < 1e-9);
     assert_true(high > 1e-3);
-    double tilt = tact_max(played_tilt(played_at(&p, "platform_low", -1)),
-                           played_tilt(played_at(&p, "platform_high", -1)));
+    double tilt = tact_max(body_tilt_deg(simulation_body_at(&p, "platform_low", -1)),
+                           body_tilt_deg(simulation_body_at(&p, "platform_high", -1)));
     print_message("    platforms level within %.1e degrees\n", tilt);
     assert_true(tilt < 1e-12);
     print_message("    worst residual %.1e, %d sweeps at most\n", p.report.residual_max,
                   p.report.iterations_max);
-    played_free(&p);
+    simulation_free(&p);
 }
 
 void check_groove(void)
 {
-    struct played p;
-    play("groove", 1, &p);
+    struct simulation p;
+    simulate("groove", 1, &p);
     double a = 35.0 * acos(-1.0) / 180.0, exact = sin(a) / (2.0 * 0.2 * 9.81) - 0.5e-3;
-    double got = played_at(&p, "wedge", -1)->position[1] - (-0.1);
+    double got = simulation_body_at(&p, "wedge", -1)->position[1] - (-0.1);
     print_message("    slid %.6f m, exact %.6f m\n", got, exact);
     assert_true(fabs(got / exact - 1.0) < 5e-3);
     assert_int_equal(p.report.contacts, 2);
-    assert_true(played_tilt(played_at(&p, "wedge", -1)) < 1e-6 && played_speed(&p) < 1e-9);
-    played_energy(&p);
-    played_free(&p);
+    assert_true(body_tilt_deg(simulation_body_at(&p, "wedge", -1)) < 1e-6 &&
+                simulation_speed(&p) < 1e-9);
+    simulation_check_energy(&p);
+    simulation_free(&p);
 }

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <cmocka.h>
-#include "played.h"
+#include "simulation.h"
 #include "scenes.h"
 
 #define G 9.81
@@ -22,12 +22,12 @@ struct row {
     double height, thick, gap; /* [m] */
     double inertia;            /* of one about its edge, over its mass [m^2] */
     int leaning;
-    double angle[DOMINOES]; /* the foremost first */
-    double share[DOMINOES]; /* of its velocity that a domino has */
+    double angle[DOMINOES]; /* [0]: the first of the row */
+    double share[DOMINOES]; /* of the first one's angular velocity that each domino has */
 };
 
 /* Domino n's corner is on the face of domino n + 1: h sin(a - b) = (gap + thick) cos b - thick. */
-static void lean(struct row *r, int leaning, double angle)
+static void set_angles(struct row *r, int leaning, double angle)
 {
     double pitch = r->gap + r->thick;
     r->angle[0] = angle;
@@ -41,8 +41,9 @@ static void lean(struct row *r, int leaning, double angle)
     }
 }
 
-/* Over the mass of one [J/kg]; squares: of the shares. */
-static double potential(const struct row *r)
+/* Potential energy over the mass of one domino [J/kg]; the next: sum of the squares of the
+ * shares. */
+static double potential_energy(const struct row *r)
 {
     double sum = 0.0;
     for (int i = 0; i < r->leaning; i++) {
@@ -51,7 +52,7 @@ static double potential(const struct row *r)
     return sum;
 }
 
-static double squares(const struct row *r)
+static double sum_of_squares(const struct row *r)
 {
     double sum = 0.0;
     for (int i = 0; i < r->leaning; i++) {
@@ -60,35 +61,38 @@ static double squares(const struct row *r)
     return sum;
 }
 
-/* When each domino hits the next [s]: energy is kept between two impacts, which are inelastic and
- * stop all that slides on another, so that the momentum along the row's one way to move is kept. */
-static void time_row(struct row *r, double spin, double *times)
+/* Times at which each domino hits the next [s]: energy is conserved between two impacts; an impact
+ * is inelastic and conserves the generalised momentum of the row's one degree of freedom. */
+static void compute_impact_times(struct row *r, double spin, double *times)
 {
     enum { STEPS = 2000 };
     double hit = asin(r->gap / r->height), time = 0.0;
-    lean(r, 1, 0.0);
-    double energy = potential(r) + 0.5 * r->inertia * spin * spin;
+    set_angles(r, 1, 0.0);
+    double energy = potential_energy(r) + 0.5 * r->inertia * spin * spin;
     for (int n = 1; n < DOMINOES; n++) {
         for (int k = 0; k < STEPS; k++) {
-            lean(r, n, hit * (k + 0.5) / STEPS);
-            time += hit / STEPS / sqrt(2.0 * (energy - potential(r)) / (r->inertia * squares(r)));
+            set_angles(r, n, hit * (k + 0.5) / STEPS);
+            time += hit / STEPS /
+                    sqrt(2.0 * (energy - potential_energy(r)) / (r->inertia * sum_of_squares(r)));
         }
         times[n - 1] = time;
-        lean(r, n, hit);
-        double kinetic = energy - potential(r);
-        lean(r, n + 1, 0.0);
-        energy = potential(r) + kinetic * (squares(r) - 1.0) / squares(r);
+        set_angles(r, n, hit);
+        double kinetic_energy = energy - potential_energy(r);
+        set_angles(r, n + 1, 0.0);
+        energy =
+            potential_energy(r) + kinetic_energy * (sum_of_squares(r) - 1.0) / sum_of_squares(r);
     }
 }
 
-/* When domino n has come to the next one [s]; its angle is 0 about the other axes. */
-static double hit_time(const struct played *p, int n, double angle)
+/* Time at which domino n reaches the next one [s]; checks that it does not turn about other
+ * axes. */
+static double hit_time(const struct simulation *p, int n, double angle)
 {
     char name[32];
     double before = 0.0;
     snprintf(name, sizeof name, "domino_%d", n);
     for (int t = 0; t < p->ticks; t++) {
-        const double *q = played_at(p, name, t * p->period)->quat_wxyz;
+        const double *q = simulation_body_at(p, name, t * p->period)->quat_wxyz;
         double now = 2.0 * atan2(q[2], q[0]);
         if (now >= angle) {
             return (t + (angle - before) / (now - before)) * p->period;
@@ -100,8 +104,8 @@ static double hit_time(const struct played *p, int n, double angle)
 }
 
 /* Largest deviation of the times, relative; speed: of the wave over the last ten. */
-static double compare_row(const struct played *p, const double *exact, double angle, double pitch,
-                          double *speed)
+static double compare_times(const struct simulation *p, const double *exact, double angle,
+                            double pitch, double *speed)
 {
     double worst = 0.0, time[DOMINOES - 1];
     for (int n = 0; n < DOMINOES - 1; n++) {
@@ -112,25 +116,25 @@ static double compare_row(const struct played *p, const double *exact, double an
     return worst;
 }
 
-/* The row: wave and times of impact at h and h / 2, and all lie. */
+/* A row of dominoes: speed of the wave and times of impact at h and h / 2, and that all fall. */
 void check_dominoes(void)
 {
     struct row r = {.height = 0.05, .thick = 0.01, .gap = 0.02};
     double exact[DOMINOES - 1], worst[2], speed;
     r.inertia = (r.height * r.height + r.thick * r.thick) / 3.0;
-    time_row(&r, 6.0, exact);
+    compute_impact_times(&r, 6.0, exact);
     double exact_speed = 10.0 * (r.gap + r.thick) / (exact[18] - exact[8]);
     for (int i = 0; i < 2; i++) {
-        struct played p;
-        play_with("dominoes", 1.5, i ? "period: 0.0005" : "", &p);
-        worst[i] = compare_row(&p, exact, asin(r.gap / r.height), r.gap + r.thick, &speed);
+        struct simulation p;
+        simulate_with("dominoes", 1.5, i ? "period: 0.0005" : "", &p);
+        worst[i] = compare_times(&p, exact, asin(r.gap / r.height), r.gap + r.thick, &speed);
         print_message("    h %g ms: the wave runs at %.4f m/s, exact %.4f; times off by %.2f %%\n",
                       1e3 * p.period, speed, exact_speed, 100.0 * worst[i]);
         for (int n = 0; n < DOMINOES; n++) {
-            assert_true(played_tilt(played_at(&p, p.body_name[n], -1)) > 70.0);
+            assert_true(body_tilt_deg(simulation_body_at(&p, p.body_name[n], -1)) > 70.0);
         }
-        played_energy(&p);
-        played_free(&p);
+        simulation_check_energy(&p);
+        simulation_free(&p);
     }
     assert_true(worst[0] < 0.01 && worst[1] < 0.6 * worst[0]);
     assert_true(fabs(speed / exact_speed - 1.0) < 4e-3);
@@ -138,16 +142,17 @@ void check_dominoes(void)
 
 void check_card_house(void)
 {
-    const double lean = M_PI / 9.0, limit = 0.5 * tan(lean) - 0.5 * 0.0003 / 0.088;
-    struct played p;
+    const double set_angles = M_PI / 9.0, limit = 0.5 * tan(set_angles) - 0.5 * 0.0003 / 0.088;
+    struct simulation p;
     double creep = 0.0, sunk = 0.0, end = 0.0;
-    play("card_house", 2.0, &p);
+    simulate("card_house", 2.0, &p);
     for (int i = 0; i < p.bodies; i++) {
         const char *name = p.body_name[i];
-        const struct played_body *a = played_at(&p, name, 0.0), *b = played_at(&p, name, 1.0);
-        const struct played_body *c = played_at(&p, name, -1);
+        const struct body_state *a = simulation_body_at(&p, name, 0.0),
+                                *b = simulation_body_at(&p, name, 1.0);
+        const struct body_state *c = simulation_body_at(&p, name, -1);
         double moved[3];
-        if (name[0] == 's') { /* slips */
+        if (name[0] == 's') { /* the cards that slip */
             assert_true(c->position[2] < 0.01);
             continue;
         }
@@ -162,8 +167,8 @@ void check_card_house(void)
                   limit, creep, sunk, end);
     assert_true(fabs(limit - 0.183886 / 1.02) < 1e-6 && fabs(limit - 0.176675 / 0.98) < 1e-6);
     assert_true(creep < 1e-12 && sunk < 1e-9 && end < 1e-9);
-    played_energy(&p);
-    played_free(&p);
+    simulation_check_energy(&p);
+    simulation_free(&p);
 }
 
 /* ---- limit analysis of an arch ---- */
@@ -185,7 +190,7 @@ static void add_row(struct program *lp, double a0, double a1, double b)
 
 /* Whether it has a solution: the least of u_1 over the feasible u_0, by the interval of u_0 that
  * every pair of rows leaves (Fourier and Motzkin). */
-static int feasible(const struct program *lp)
+static int is_feasible(const struct program *lp)
 {
     double low = -INFINITY, high = INFINITY;
     for (int i = 0; i < lp->rows; i++) {
@@ -252,7 +257,7 @@ static int arch_stands(int n, double thickness, double mu)
         add_row(&lp, c - mu * s, 0.0, (mu * c + s) * load[0]);
         add_row(&lp, -c - mu * s, 0.0, (mu * c - s) * load[0]);
     }
-    return feasible(&lp);
+    return is_feasible(&lp);
 }
 
 static double limit_thickness(int n)
@@ -287,27 +292,29 @@ static double stone_thickness(const char *file)
 
 void check_arch(void)
 {
-    enum { STONES = 15 };
-    struct played p;
-    double limit = limit_thickness(STONES), many = limit_thickness(100), moved = 0.0, fallen = 0.0;
+    enum { STONE_COUNT = 15 };
+    struct simulation p;
+    double limit = limit_thickness(STONE_COUNT), many = limit_thickness(100), moved = 0.0,
+           fallen = 0.0;
     print_message("    least thickness of %d stones %.6f of the radius, of 100 %.6f; "
                   "Milankovitch 0.1075\n",
-                  STONES, limit, many);
+                  STONE_COUNT, limit, many);
     assert_true(fabs(many - 0.1075) < 1e-4);
     assert_true(fabs(stone_thickness("voussoir_stands.obj") / limit - 1.02) < 1e-4);
     assert_true(fabs(stone_thickness("voussoir_falls.obj") / limit - 0.98) < 1e-4);
-    play("arch", 2.5, &p);
-    for (int i = 0; i < STONES; i++) {
+    simulate("arch", 2.5, &p);
+    for (int i = 0; i < STONE_COUNT; i++) {
         double apart[3];
-        const struct played_body *a = played_at(&p, p.body_name[i], 0.0);
-        tact_v3_sub(apart, played_at(&p, p.body_name[i], -1)->position, a->position);
+        const struct body_state *a = simulation_body_at(&p, p.body_name[i], 0.0);
+        tact_v3_sub(apart, simulation_body_at(&p, p.body_name[i], -1)->position, a->position);
         moved = fmax(moved, tact_v3_norm(apart));
-        a = played_at(&p, p.body_name[STONES + i], 0.0);
+        a = simulation_body_at(&p, p.body_name[STONE_COUNT + i], 0.0);
         fallen =
-            fmax(fallen, a->position[2] - played_at(&p, p.body_name[STONES + i], -1)->position[2]);
+            fmax(fallen, a->position[2] -
+                             simulation_body_at(&p, p.body_name[STONE_COUNT + i], -1)->position[2]);
     }
     print_message("    moved by %.1e m; the other fell by %.2f m\n", moved, fallen);
     assert_true(moved < 1e-6 && fallen > 0.4);
-    played_energy(&p);
-    played_free(&p);
+    simulation_check_energy(&p);
+    simulation_free(&p);
 }

@@ -5,13 +5,14 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
-#include "played.h"
+#include "simulation.h"
 #include "scenes.h"
 #include "tests/unit/support/rolling_body.h"
 
-/* The rattleback that starts as that body does, by its equations of motion, for 10 s: its turning
- * about the vertical at the end [rad/s], and when that first changes its sign [s]; 0: never. */
-static double exact_spin(const struct played_body *start, double *reverses)
+/* Solves the equations of motion of the rattleback from the given initial state for 10 s. Returns
+ * its final angular velocity about the vertical [rad/s]; *reversal: time at which that first
+ * changes sign [s], 0 if never. */
+static double exact_spin(const struct body_state *start, double *reversal)
 {
     static const double size[3] = {0.11, 0.022, 0.018};
     struct rolling_body b = {.mass = 0.25,
@@ -23,24 +24,24 @@ static double exact_spin(const struct played_body *start, double *reverses)
     double last = w[2], turns[3] = {0.0, 0.0, 0.0};
     rolling_form(&b, size, M_PI / 180);
     rolling_start(&b, q, w);
-    *reverses = 0.0;
+    *reversal = 0.0;
     for (int i = 1; i <= 50000; i++) {
         rolling_step(&b, h);
         tact_quat_rotate(turns, b.y, b.y + 4);
-        if (!(*reverses > 0.0) && turns[2] * last < 0.0) {
-            *reverses = h * (i - turns[2] / (turns[2] - last));
+        if (!(*reversal > 0.0) && turns[2] * last < 0.0) {
+            *reversal = h * (i - turns[2] / (turns[2] - last));
         }
         last = turns[2];
     }
     return last;
 }
 
-/* When a body's turning about the vertical first changes its sign [s]; 0: never. */
-static double reversal(const struct played *p, const char *name)
+/* Time at which a body's angular velocity about the vertical first changes sign [s]; 0: never. */
+static double reversal_time(const struct simulation *p, const char *name)
 {
-    double last = played_at(p, name, 0.0)->twist[5];
+    double last = simulation_body_at(p, name, 0.0)->twist[5];
     for (int i = 1; i < p->ticks; i++) {
-        double now = played_at(p, name, i * p->period)->twist[5];
+        double now = simulation_body_at(p, name, i * p->period)->twist[5];
         if (now * last < 0.0) {
             return p->period * (i + 1 - now / (now - last));
         }
@@ -52,17 +53,18 @@ static double reversal(const struct played *p, const char *name)
 void check_rattleback(void)
 {
     static const char *const names[2] = {"reverses", "goes_on"};
-    struct played p;
-    play("rattleback", 10.0, &p);
+    struct simulation p;
+    simulate("rattleback", 10.0, &p);
     for (int i = 0; i < 2; i++) {
-        double exact, spin = exact_spin(played_at(&p, names[i], 0.0), &exact);
-        double got = reversal(&p, names[i]), end = played_at(&p, names[i], -1)->twist[5];
+        double exact, spin = exact_spin(simulation_body_at(&p, names[i], 0.0), &exact);
+        double got = reversal_time(&p, names[i]),
+               end = simulation_body_at(&p, names[i], -1)->twist[5];
         print_message(
             "    %-8s reverses at %.4f s, exact %.4f; at the end %.4f rad/s, exact %.4f\n",
             names[i], got, exact, end, spin);
         assert_true(fabs(got - exact) <= 1e-3 * exact && fabs(end / spin - 1) < 0.01);
     }
-    played_free(&p);
+    simulation_free(&p);
 }
 
 void check_bangle(void)
@@ -73,10 +75,10 @@ void check_bangle(void)
     double exact = sqrt(mass * 9.81 * ring * (ring + tube * s) /
                         (s * (across * ring - (axial - across) * tube * s)));
     double angle = 0.0, last = 0.0, moved = 0.0, turn[9];
-    struct played p;
-    play("bangle", 2.0, &p);
+    struct simulation p;
+    simulate("bangle", 2.0, &p);
     for (int i = 0; i < p.ticks; i++) {
-        const struct played_body *b = played_at(&p, "bangle", i * p.period);
+        const struct body_state *b = simulation_body_at(&p, "bangle", i * p.period);
         tact_quat_to_m3(turn, b->quat_wxyz);
         double now = atan2(turn[5], turn[2]);
         angle += remainder(now - last, 2 * M_PI);
@@ -87,24 +89,26 @@ void check_bangle(void)
     print_message(
         "    goes round at %.4f rad/s, exact %.4f; tilt at the end %.2f degrees; its middle "
         "moves by up to %.2f mm\n",
-        rate, exact, played_tilt(played_at(&p, "bangle", -1)), 1e3 * moved);
+        rate, exact, body_tilt_deg(simulation_body_at(&p, "bangle", -1)), 1e3 * moved);
     assert_true(fabs(rate / exact - 1) < 1e-3 && moved < 1.5e-3);
-    assert_true(fabs(played_tilt(played_at(&p, "bangle", -1)) - 30.0) < 1.0);
-    played_free(&p);
+    assert_true(fabs(body_tilt_deg(simulation_body_at(&p, "bangle", -1)) - 30.0) < 1.0);
+    simulation_free(&p);
 }
 
 void check_tippe_top(void)
 {
-    struct played p;
+    struct simulation p;
     double level = 0.0;
-    play("tippe_top", 1.5, &p);
+    simulate("tippe_top", 1.5, &p);
     for (int i = 0; i < p.ticks && !(level > 0.0); i++) {
-        level = played_tilt(played_at(&p, "turns_over", i * p.period)) > 90 ? i * p.period : 0.0;
+        level = body_tilt_deg(simulation_body_at(&p, "turns_over", i * p.period)) > 90
+                    ? i * p.period
+                    : 0.0;
     }
-    double end = played_tilt(played_at(&p, "turns_over", -1));
-    double other = played_tilt(played_at(&p, "stays", -1));
+    double end = body_tilt_deg(simulation_body_at(&p, "turns_over", -1));
+    double other = body_tilt_deg(simulation_body_at(&p, "stays", -1));
     print_message("    level after %.3f s, at the end at %.0f degrees; the other at %.1f degrees\n",
                   level, end, other);
     assert_true(fabs(level / 1.021 - 1) < 0.02 && end > 140 && other < 6);
-    played_free(&p);
+    simulation_free(&p);
 }

@@ -1,4 +1,4 @@
-/* test_scenes NAME: runs a scene of examples/scenes and holds it against what is exact about it. */
+/* test_scenes NAME: runs a scene of examples/scenes and compares it with exact results. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
-/* Distance and least translation of cylinders and ellipsoids, by what makes a result the optimum:
- * the width along its normal by closed forms, points of the solids as far apart, and no direction
+/* Distance and least translation of cylinders and ellipsoids, by the conditions of the optimum:
+ * the gap along the normal in closed form, points of the solids at that distance, and no direction
  * with less depth. */
 #include <math.h>
 #include <setjmp.h>
@@ -28,7 +28,7 @@ static struct solid solid(enum tact_shape_kind kind, double x, double y, double 
     return s;
 }
 
-static void drop(struct solid *s)
+static void release_solid(struct solid *s)
 {
     tact_core_free(s->core);
     tact_shape_release(&s->shape);
@@ -53,8 +53,8 @@ static double extent(const struct tact_shape *s, const double n[3])
     }
 }
 
-/* How far a point of a shape's frame is outside of it, at least; of an ellipsoid to first order
- * [m]. */
+/* Lower bound of the distance by which a point (shape frame) is outside of a shape; to first order
+ * for an ellipsoid [m]. */
 static double outside(const struct tact_shape *s, const double p[3])
 {
     const double *a = s->size;
@@ -80,7 +80,7 @@ static double outside(const struct tact_shape *s, const double p[3])
     }
 }
 
-/* How far A is in front of B along a unit vector of the world [m]. */
+/* Gap between A and B along a unit vector of the world, from B to A [m]. */
 static double gap_along(const struct solid *a, const struct solid *b, const double n[3])
 {
     double turn[9], in[3], apart[3];
@@ -94,8 +94,8 @@ static double gap_along(const struct solid *a, const struct solid *b, const doub
     return gap - extent(&b->shape, in);
 }
 
-static double outside_at(const struct solid *s, const struct tact_separation *sep,
-                         const double *point)
+static double outside_of_support(const struct solid *s, const struct tact_separation *sep,
+                                 const double *point)
 {
     double turn[9], rel[3], in[3];
     tact_v3_add(rel, sep->origin, point);
@@ -105,8 +105,8 @@ static double outside_at(const struct solid *s, const struct tact_separation *se
     return outside(&s->shape, in);
 }
 
-/* The greatest gap along any direction: by a grid over the sphere, then ever finer ones about its
- * best places. */
+/* The greatest gap along any direction: by a grid over the sphere, then finer ones around its
+ * maxima. */
 static double best_gap(const struct solid *a, const struct solid *b)
 {
     double best = -INFINITY;
@@ -153,7 +153,8 @@ static struct solid random_solid(int kind, double size)
     return solid(kinds[kind], x, y, z);
 }
 
-/* Any way up, or one time in three square, where faces, lines and ends lie in each other. */
+/* A random pose, or, one time in three, an axis-aligned one in which faces, lines and ends
+ * coincide. */
 static void place(struct solid *s, double reach, int square)
 {
     static const double half = 0.70710678118654752;
@@ -169,14 +170,16 @@ static void place(struct solid *s, double reach, int square)
 
 struct deviation {
     double width, points, depth; /* of the size */
-    int loose; /* results whose points are off by more than rounding: where the rim of an end
+    int loose_points; /* results whose points are off by more than rounding: where the rim of an end
                   decides as well as the end, to rounding, they and the normal are off by its root
                 */
 };
 
-/* By how much a result fails to be the optimum. thorough: whether less depth is searched for. */
-static void judge(const struct solid *a, const struct solid *b, const struct tact_separation *s,
-                  double size, int thorough, struct deviation *worst)
+/* Adds a result's deviations from the conditions of the optimum to *worst. thorough: whether a
+ * direction with less depth is searched for. */
+static void check_optimum(const struct solid *a, const struct solid *b,
+                          const struct tact_separation *s, double size, int thorough,
+                          struct deviation *worst)
 {
     double apart[3];
     assert_true(s->exact);
@@ -184,10 +187,10 @@ static void judge(const struct solid *a, const struct solid *b, const struct tac
     worst->width = fmax(worst->width, fabs(s->distance - s->bound) / size);
     tact_v3_sub(apart, s->point_a, s->point_b);
     double off = fabs(tact_v3_norm(apart) - fabs(s->distance)) / size;
-    off = fmax(off, outside_at(a, s, s->point_a) / size);
-    off = fmax(off, outside_at(b, s, s->point_b) / size);
+    off = fmax(off, outside_of_support(a, s, s->point_a) / size);
+    off = fmax(off, outside_of_support(b, s, s->point_b) / size);
     worst->points = fmax(worst->points, off);
-    worst->loose += off > 4e-15;
+    worst->loose_points += off > 4e-15;
     if (thorough && s->distance < 0.0) {
         worst->depth = fmax(worst->depth, (best_gap(a, b) - s->distance) / size);
     }
@@ -201,9 +204,9 @@ static void find(const struct solid *a, const struct solid *b, double *state,
                      0);
 }
 
-/* Moves A to 1e-9 and to 1e-13 of the size before and beyond touch. At 1e-13 rounding has a part in
- * the direction between the points, but not in the width. */
-static void judge_touch(const struct solid *a, const struct solid *b,
+/* Moves A to gaps of +-1e-9 and +-1e-13 of the size. At 1e-13 rounding errors affect the direction
+ * between the points, but not the gap. */
+static void check_touch(const struct solid *a, const struct solid *b,
                         const struct tact_separation *s, double size, struct deviation *worst)
 {
     static const double gaps[4] = {1e-9, 1e-13, -1e-13, -1e-9};
@@ -212,7 +215,7 @@ static void judge_touch(const struct solid *a, const struct solid *b,
         struct tact_separation now;
         tact_v3_axpy(near.pose.position, gaps[i] * size - s->distance, s->normal);
         find(&near, b, NULL, &now);
-        judge(&near, b, &now, size, 0, &worst[i == 1 || i == 2]);
+        check_optimum(&near, b, &now, size, 0, &worst[i == 1 || i == 2]);
     }
 }
 
@@ -224,7 +227,7 @@ static void random_pairs_are_exact(void **state)
     for (int i = 0; i < 10; i++) {
         int first = i % 2, second = i / 2, deep = 0, supports = 0;
         int trials = campaign_size(40, 1000);
-        struct deviation worst = {.loose = 0}, touch[2] = {{.loose = 0}};
+        struct deviation worst = {.loose_points = 0}, touch[2] = {{.loose_points = 0}};
         for (int k = 0; k < trials; k++) {
             double size = scale[k % 3];
             struct solid a = random_solid(first, size), b = random_solid(second, size);
@@ -234,26 +237,26 @@ static void random_pairs_are_exact(void **state)
             find(&a, &b, NULL, &s);
             deep += s.distance < 0.0;
             supports += s.supports;
-            judge(&a, &b, &s, size, k % 20 == 1, &worst);
+            check_optimum(&a, &b, &s, size, k % 20 == 1, &worst);
             if (s.distance > 0.1 * size) {
-                judge_touch(&a, &b, &s, size, touch);
+                check_touch(&a, &b, &s, size, touch);
             }
-            drop(&a);
-            drop(&b);
+            release_solid(&a);
+            release_solid(&b);
         }
         printf("%s, %s: %d of %d overlap, width %.1e, points %.1e, less depth %.1e of size, about "
                "touch %.1e and %.1e; %.0f supports\n",
                names[first], names[second], deep, trials, worst.width, worst.points, worst.depth,
                fmax(touch[0].width, touch[1].width), touch[0].points, (double)supports / trials);
         assert_true(worst.width < 4e-15 && worst.depth < 4e-15 && worst.points < 5e-8);
-        assert_true(100 * worst.loose < trials);
+        assert_true(100 * worst.loose_points < trials);
         assert_true(touch[0].width < 4e-15 && touch[1].width < 4e-15);
         assert_true(touch[0].points < 5e-8 && touch[1].points < 5e-8);
     }
 }
 
-/* From tick to tick, from the last result. */
-static void coherent_equals_cold(void **state)
+/* Over small motions, searches from the last result and from nothing agree. */
+static void warm_and_cold_searches_agree(void **state)
 {
     (void)state;
     struct solid a = solid(TACT_SHAPE_CYLINDER, 0.03, 0.05, 0.0);
@@ -277,9 +280,9 @@ static void coherent_equals_cold(void **state)
     printf("%d ticks: within %.1e m; %.1f supports a tick, cold %.1f\n", ticks, worst,
            (double)warm / ticks, (double)cold / ticks);
     assert_true(worst < 2e-16 && warm < cold);
-    drop(&a);
+    release_solid(&a);
     for (int i = 0; i < 3; i++) {
-        drop(&b[i]);
+        release_solid(&b[i]);
     }
 }
 
@@ -291,7 +294,7 @@ static void touch(const struct solid *a, const struct solid *b, struct tact_sepa
 }
 
 /* A can of 30 mm by 100 mm on its end, its side and its rim, on a half-space and on a box. */
-static void can_rests_in_every_way(void **state)
+static void a_can_in_every_resting_pose(void **state)
 {
     (void)state;
     const double r = 0.03, l = 0.05, h = 0.02, g = 1e-5, quarter = 1.5707963267948966;
@@ -313,7 +316,7 @@ static void can_rests_in_every_way(void **state)
         NEAR(gap_at(&m, m.corner[5]), g, 1e-16);
 
         tact_quat_from_rotvec(can.pose.quat_wxyz,
-                              lean); /* leaning: a corner is where it is lowest */
+                              lean); /* tilted: the lowest point is on the rim */
         can.pose.position[2] = l * cos(0.05) + r * sin(0.05) + g;
         touch(&can, &floor[i], &s, &m);
         NEAR(s.distance, g, 1e-16);
@@ -358,40 +361,40 @@ static void can_rests_in_every_way(void **state)
     NEAR(s.distance, -g, 1e-16);
     NEAR(s.normal[2], 1.0, 1e-15);
     assert_true(m.corners == 1 && m.feature[1] == TACT_FEATURE_EDGE);
-    drop(&can);
-    drop(&floor[0]);
-    drop(&floor[1]);
+    release_solid(&can);
+    release_solid(&floor[0]);
+    release_solid(&floor[1]);
 }
 
-/* A state of another scene, or of a damaged log. */
-static void any_state_will_do(void **state)
+/* A warm-start state of another scene, or of a damaged log, does not change the result. */
+static void any_warm_start_state_is_accepted(void **state)
 {
     (void)state;
     struct solid a = solid(TACT_SHAPE_CYLINDER, 0.03, 0.05, 0.0);
     struct solid b = solid(TACT_SHAPE_ELLIPSOID, 0.05, 0.02, 0.03);
     for (int i = 0; i < campaign_size(1000, 10000); i++) {
-        double wild[TACT_NEAREST_STATE], size = pow(10.0, uniform(0.0, 20.0));
+        double random_state[TACT_NEAREST_STATE], size = pow(10.0, uniform(0.0, 20.0));
         struct tact_separation one, other;
         b.pose = random_pose(0.07);
         for (int k = 0; k < TACT_NEAREST_STATE; k++) {
-            wild[k] = i % 50 ? uniform(i % 2 ? 0.0 : -size, size) : NAN;
+            random_state[k] = i % 50 ? uniform(i % 2 ? 0.0 : -size, size) : NAN;
         }
-        wild[0] = i % 3 ? floor(uniform(-4.0, 4.0)) : wild[0];
-        find(&a, &b, wild, &one);
+        random_state[0] = i % 3 ? floor(uniform(-4.0, 4.0)) : random_state[0];
+        find(&a, &b, random_state, &one);
         find(&a, &b, NULL, &other);
         NEAR(one.distance, other.distance, 2e-16);
     }
-    drop(&a);
-    drop(&b);
+    release_solid(&a);
+    release_solid(&b);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_pairs_are_exact),
-        cmocka_unit_test(coherent_equals_cold),
-        cmocka_unit_test(can_rests_in_every_way),
-        cmocka_unit_test(any_state_will_do),
+        cmocka_unit_test(warm_and_cold_searches_agree),
+        cmocka_unit_test(a_can_in_every_resting_pose),
+        cmocka_unit_test(any_warm_start_state_is_accepted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,5 @@
-/*
- * Distance, least translation and contact polygon of convex cores, against exact answers and
- * against searches that try everything.
- */
+/* Distance, least translation and contact polygon of convex cores, compared with exact answers and
+ * with exhaustive searches. */
 #include <errno.h>
 #include <math.h>
 #include <setjmp.h>
@@ -74,7 +72,7 @@ static struct solid random_hull(int count, double size, int round)
     return s;
 }
 
-static void drop(struct solid *s)
+static void release_solid(struct solid *s)
 {
     tact_core_free(s->core);
     tact_shape_release(&s->shape);
@@ -116,7 +114,7 @@ static double span_of(const struct tact_manifold *m, int axis)
     return high - low;
 }
 
-/* ---- by trying everything ---- */
+/* ---- exhaustive searches ---- */
 
 /* Greatest of n.v over the world's vertices from the origin `from`. */
 static double furthest(const struct solid *s, const double *from, const double *n)
@@ -131,7 +129,7 @@ static double furthest(const struct solid *s, const double *from, const double *
     return most + tact_v3_dot(apart, n) + s->core->radius * tact_v3_norm(n);
 }
 
-/* How far A is in front of B along n, which need not be a unit vector [m]. */
+/* Gap between A and B along n, which need not be a unit vector, from B to A [m]. */
 static double gap_along(const struct solid *a, const struct solid *b, const double *n)
 {
     double back[3], size = tact_v3_norm(n);
@@ -178,9 +176,9 @@ static struct normals normals_of(const struct solid *s)
     return out;
 }
 
-/* Whether the arcs of two edges cross on the sphere of normals, A's turned over: only such edges
- * can make the least translation. */
-static int arcs_cross(const double (*a)[3], const double (*b)[3])
+/* Whether the arcs of two edges cross on the Gauss sphere, with A's normals reversed: only such
+ * pairs of edges can define the least translation. */
+static int edges_can_separate(const double (*a)[3], const double (*b)[3])
 {
     double ab[3], cd[3], c[3], d[3];
     tact_v3_scale(c, b[1], -1.0);
@@ -194,7 +192,7 @@ static int arcs_cross(const double (*a)[3], const double (*b)[3])
 
 /* The greatest gap along any normal of a face or of two edges that cross: negative, the least
  * translation of polyhedra that overlap. */
-static double all_axes(const struct solid *a, const struct solid *b)
+static double greatest_gap_of_all_axes(const struct solid *a, const struct solid *b)
 {
     struct normals na = normals_of(a), nb = normals_of(b);
     double best = -INFINITY;
@@ -210,7 +208,7 @@ static double all_axes(const struct solid *a, const struct solid *b)
         for (int k = 0; k < nb.edges; k++) {
             double n[3];
             tact_v3_cross(n, na.edge[i][0], nb.edge[k][0]);
-            if (!arcs_cross(na.edge[i], nb.edge[k]) || !(tact_v3_norm(n) > 0.0)) {
+            if (!edges_can_separate(na.edge[i], nb.edge[k]) || !(tact_v3_norm(n) > 0.0)) {
                 continue;
             }
             best = fmax(best, gap_along(a, b, n));
@@ -225,7 +223,7 @@ static double all_axes(const struct solid *a, const struct solid *b)
     return best;
 }
 
-/* How far a point (world axes from `origin`) is outside of a hull [m]. */
+/* Distance by which a point (world axes from `origin`) is outside of a hull [m]. */
 static double outside(const struct solid *s, const double *origin, const double *point)
 {
     const struct tact_mesh *m = s->shape.mesh;
@@ -241,7 +239,7 @@ static double outside(const struct solid *s, const double *origin, const double 
         tact_v3_sub(v, m->vertices + 3 * c[2], m->vertices + 3 * c[0]);
         tact_v3_cross(n, u, v);
         double sides = tact_v3_norm(u) * tact_v3_norm(v);
-        if (tact_v3_normalize(n, n) > 1e-3 * sides) { /* a sliver has no plane of its own */
+        if (tact_v3_normalize(n, n) > 1e-3 * sides) { /* a sliver has no reliable plane */
             tact_v3_sub(u, in, m->vertices + 3 * c[0]);
             most = fmax(most, tact_v3_dot(n, u));
         }
@@ -249,9 +247,9 @@ static double outside(const struct solid *s, const double *origin, const double 
     return most;
 }
 
-/* Checks a result by what makes it the optimum: a separation by the width along its normal and by
- * two points of the solids as near as that, to 1e-13 of the size; a depth by all axes. Returns the
- * worst deviation over the size. */
+/* Checks a result by the conditions of the optimum: a separation by the gap along its normal and
+ * by two points of the solids at that distance, to 1e-13 of the size; a depth by all axes. Returns
+ * the worst deviation over the size. */
 static double deviation(const struct solid *a, const struct solid *b,
                         const struct tact_separation *s, int axes)
 {
@@ -265,7 +263,7 @@ static double deviation(const struct solid *a, const struct solid *b,
         assert_true(outside(a, s->origin, s->point_a) < 1e-13 * size);
         assert_true(outside(b, s->origin, s->point_b) < 1e-13 * size);
     } else if (axes) {
-        worst = fmax(worst, fabs(all_axes(a, b) - s->distance));
+        worst = fmax(worst, fabs(greatest_gap_of_all_axes(a, b) - s->distance));
     }
     return worst / size;
 }
@@ -298,13 +296,14 @@ static void cubes_face_to_face(void **state)
     assert_int_equal(m.corners, 8);
     NEAR(area_of(&m), 2.0 * (sqrt(2.0) - 1.0), 1e-12);
     assert_true(m.feature[0] == TACT_FEATURE_FACE && m.feature[1] == TACT_FEATURE_FACE);
-    tact_v3_set(a.pose.position, 0.0, 0.0, 0.0); /* the same place: any of six, but the same one */
+    tact_v3_set(a.pose.position, 0.0, 0.0,
+                0.0); /* coincident cubes: any of six normals, but always the same one */
     turn(&a, 0.0, 0.0, 0.0);
     struct tact_separation one = query(&a, &b, NULL), two = query(&a, &b, NULL);
     NEAR(one.distance, -1.0, 1e-15);
     assert_memory_equal(&one, &two, sizeof one);
-    drop(&a);
-    drop(&b);
+    release_solid(&a);
+    release_solid(&b);
 }
 
 /* Edge on edge: the paper's section IV-D takes its normal from a face in the contact plane, and
@@ -334,8 +333,8 @@ static void cubes_edge_on_edge(void **state)
             assert_true(fabs(n[2]) < 0.77);
         }
     }
-    drop(&a);
-    drop(&b);
+    release_solid(&a);
+    release_solid(&b);
 }
 
 /* Half-spaces, and cores with a radius. */
@@ -371,7 +370,7 @@ static void planes_and_round_solids(void **state)
     NEAR(query(&ball, &ball, NULL).distance, -0.6, 1e-15);
     NEAR(query(&rod, &rod, NULL).distance, -0.2, 1e-15);
 
-    turn(&rod, 2.0 * atan(1.0), 0.0, 0.0); /* along y, on the cube: it reaches beyond nothing */
+    turn(&rod, 2.0 * atan(1.0), 0.0, 0.0); /* along y on the cube, whose face is longer */
     tact_v3_set(rod.pose.position, 0.2, 0.0, 0.62);
     m = manifold(&rod, &cube);
     sep = query(&rod, &cube, NULL);
@@ -379,7 +378,7 @@ static void planes_and_round_solids(void **state)
     assert_true(m.corners == 2 && m.feature[0] == TACT_FEATURE_EDGE);
     NEAR(span_of(&m, 1), 0.8, 1e-12);
     turn(&ball, 0.0, 0.0, 0.0);
-    struct solid other = rod; /* crossing axes part along their common normal */
+    struct solid other = rod; /* crossed axes separate along their common normal */
     turn(&other, 0.0, 0.0, 0.0);
     other.pose.position[0] = 0.5;
     NEAR(query(&rod, &other, NULL).distance, 0.1, 1e-15);
@@ -387,18 +386,18 @@ static void planes_and_round_solids(void **state)
     sep = query(&rod, &other, NULL);
     NEAR(sep.distance, -0.2, 1e-15);
     NEAR(fabs(sep.normal[0]), 1.0, 1e-12);
-    drop(&floor);
-    drop(&cube);
-    drop(&ball);
-    drop(&rod);
+    release_solid(&floor);
+    release_solid(&cube);
+    release_solid(&ball);
+    release_solid(&rod);
 }
 
 /* Moves A along its normal to 1e-9 of the distance before touch, where they are apart, and as far
  * beyond it. There the vertices that were nearest are 1e-9 of the distance from each other, but
  * only where a face, or two edges that cross, decide must the solids overlap: two sharp corners
  * that lean away pass. Either answer must be the optimum. Returns the worst deviation. */
-static double beyond_touch(const struct solid *a, const struct solid *b,
-                           const struct tact_separation *s)
+static double check_across_touch(const struct solid *a, const struct solid *b,
+                                 const struct tact_separation *s)
 {
     const double share = 1e-9, size = a->core->size + b->core->size;
     double worst = 0.0;
@@ -450,11 +449,11 @@ static void random_pairs_are_exact(void **state)
             struct tact_separation swapped = query(&b, &a, NULL);
             moved = fmax(moved, fabs(swapped.distance - s.distance) / size);
             if (s.distance > 0.1 * size) {
-                worst[1] = fmax(worst[1], beyond_touch(&a, &b, &s));
+                worst[1] = fmax(worst[1], check_across_touch(&a, &b, &s));
             }
         }
-        drop(&a);
-        drop(&b);
+        release_solid(&a);
+        release_solid(&b);
     }
     printf("%d pairs, %d overlapping: deviation at most %.1e of size, 1e-9 about touch %.1e, "
            "exchanged %.1e\n",
@@ -463,9 +462,9 @@ static void random_pairs_are_exact(void **state)
     assert_true(worst[0] < 2e-15 && worst[1] < 2e-15 && moved < 4e-15);
 }
 
-/* From tick to tick: started from the last result it comes to the same as from nothing, in any
- * order of poses, and two stacks of boxes that lie in each other's faces cause no trouble. */
-static void coherent_equals_cold(void **state)
+/* Searches from the last result and from nothing agree, in any order of poses, and for two stacks
+ * of boxes with coincident faces. */
+static void warm_and_cold_searches_agree(void **state)
 {
     (void)state;
     int ticks = campaign_size(20000, 100000), same = 0, warm = 0, cold = 0;
@@ -478,7 +477,8 @@ static void coherent_equals_cold(void **state)
         if (k < 2) {
             turn(&a[k], sin(s), 0.3 * cos(1.3 * s), 0.2 * s);
             tact_v3_set(a[k].pose.position, way * cos(0.1 * s), way * sin(0.1 * s), 0.01);
-        } else { /* aligned: exactly on it, deeper by rounding, and gone for a while */
+        } else { /* aligned: in exact contact, deeper by rounding errors, and separate for a while
+                  */
             double up = 0.1 + (i % 5 ? 1e-17 * (i % 7) : i % 25 ? 0.0 : 1e-3);
             tact_v3_set(a[k].pose.position, 0.0, i % 1000 < 500 ? 0.0 : 0.03, up);
         }
@@ -498,13 +498,13 @@ static void coherent_equals_cold(void **state)
            same, worst, (double)warm / ticks, (double)cold / ticks);
     assert_true(worst < 1e-16 && warm < cold);
     for (int k = 0; k < 3; k++) {
-        drop(&a[k]);
-        drop(&b[k]);
+        release_solid(&a[k]);
+        release_solid(&b[k]);
     }
 }
 
-/* A state of another scene, or of a damaged log, changes nothing but the time it takes. */
-static void any_state_will_do(void **state)
+/* A warm-start state of another scene, or of a damaged log, changes only the time of the search. */
+static void any_warm_start_state_is_accepted(void **state)
 {
     (void)state;
     struct solid a = random_hull(40, 0.05, 1), b = random_hull(50, 0.05, 1);
@@ -518,8 +518,8 @@ static void any_state_will_do(void **state)
         wild[0] = i % 2 ? floor(uniform(-4.0, 4.0)) : wild[0];
         NEAR(query(&a, &b, wild).distance, query(&a, &b, NULL).distance, 1e-16);
     }
-    drop(&a);
-    drop(&b);
+    release_solid(&a);
+    release_solid(&b);
 }
 
 static int read_soup(const char *name, struct tact_soup *out)
@@ -574,21 +574,24 @@ static void hulls_of_real_objects(void **state)
             printf("%s (%d vertices), %s (%d): %d of %d overlap, deviation %.1e of size\n",
                    names[i], (int)s[i].core->vertices, names[k], (int)t[k].core->vertices, deep,
                    pairs, worst);
-            assert_true(worst < 3e-14); /* slivers of qhull's triangles */
+            assert_true(worst < 3e-14); /* due to qhull's sliver triangles */
         }
     }
     for (int i = 0; i < NAMES; i++) {
-        drop(&s[i]);
-        drop(&t[i]);
+        release_solid(&s[i]);
+        release_solid(&t[i]);
     }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cubes_face_to_face),      cmocka_unit_test(cubes_edge_on_edge),
-        cmocka_unit_test(planes_and_round_solids), cmocka_unit_test(random_pairs_are_exact),
-        cmocka_unit_test(coherent_equals_cold),    cmocka_unit_test(any_state_will_do),
+        cmocka_unit_test(cubes_face_to_face),
+        cmocka_unit_test(cubes_edge_on_edge),
+        cmocka_unit_test(planes_and_round_solids),
+        cmocka_unit_test(random_pairs_are_exact),
+        cmocka_unit_test(warm_and_cold_searches_agree),
+        cmocka_unit_test(any_warm_start_state_is_accepted),
         cmocka_unit_test(hulls_of_real_objects),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

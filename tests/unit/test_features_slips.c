@@ -1,9 +1,7 @@
-/*
- * The slips of Yi and Drumwright 2018 that change a result: each formula as printed is wrong where
- * tact's answer is the exact one. Two more are tested where their subject is: IV-D, no normal for
- * edges that cross, in test_features_distance.c, and the frequency of a box that rocks on its
- * corners' springs in test_physics_features.c.
- */
+/* Errors in the formulas of Yi and Drumwright 2018 that change a result: each test shows that the
+ * printed formula is wrong and tact's result exact. Two more are tested where their subject is:
+ * IV-D, no normal for edges that cross, in test_features_distance.c, and the frequency of a box
+ * that rocks on its corners' springs in test_physics_features.c. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -75,7 +73,7 @@ static void centres_give_no_normal(void **state)
 }
 
 /* It is true where A - B is symmetric about a point: of two boxes, never deeper. */
-static void centres_will_do_for_boxes(void **state)
+static void centres_give_a_normal_for_boxes(void **state)
 {
     (void)state;
     int deep = 0;
@@ -97,7 +95,7 @@ static void centres_will_do_for_boxes(void **state)
 
 /* III-A: bodies that are disjoint "should be translated apart" by delta as well to be kissing: they
  * go together by it, against the normal. */
-static void disjoint_bodies_go_together(void **state)
+static void translation_of_disjoint_bodies_has_the_other_sign(void **state)
 {
     (void)state;
     struct tact_shape a = make_box(0.3, 0.2, 0.1), b = make_box(0.5, 0.4, 0.2);
@@ -117,9 +115,9 @@ static void disjoint_bodies_go_together(void **state)
     tact_shape_release(&b);
 }
 
-/* Appendix: the mean force of an edge's ends is that of the edge, but not the torque: pressure that
- * is linear along it has (f_t - f_h) L / 12 about the middle, the two ends (f_t - f_h) L / 4. f: at
- * the depth of a point, were all of the stiffness there. */
+/* Appendix: the mean force of an edge's ends is that of the edge, but not the torque: pressure
+ * that is linear along it has (f_t - f_h) L / 12 about the middle, the two ends (f_t - f_h) L / 4.
+ * f: f: force at the depth of a point with the whole stiffness. */
 static void ends_of_an_edge_are_too_stiff(void **state)
 {
     (void)state;
@@ -140,7 +138,7 @@ static void ends_of_an_edge_are_too_stiff(void **state)
     p.gap[1] = -(tail - head) / length * p.frame[4];
     p.gap[2] = -(tail - head) / length * p.frame[7];
     tact_layer_press(&p, stiffness);
-    for (int i = 0; i < POINTS; i++) { /* by the definition, point by point */
+    for (int i = 0; i < POINTS; i++) { /* by the definition, summed over points */
         double x = length * ((i + 0.5) / POINTS - 0.5);
         double f = stiffness / POINTS * (0.5 * (tail + head) + (tail - head) * x / length);
         force += f;
@@ -156,7 +154,7 @@ static void ends_of_an_edge_are_too_stiff(void **state)
 
 /* The line before (7), and (10): phi = a y + b at a point y = y_h + (y_t - y_h) s, its rate x' +
  * (omega x (p - o))_y, force k_p phi + k_v phi'. Summed over n points of an edge. */
-static void sums_of_the_appendix(void **state)
+static void the_printed_sums_of_the_appendix_are_wrong(void **state)
 {
     (void)state;
     enum { POINTS = 9 };
@@ -202,7 +200,7 @@ static void duals_are_about_the_deepest_point(void **state)
     (void)state;
     const double half[2][3] = {{0.3, 0.2, 0.1}, {0.2, 0.3, 0.15}};
     const double place[2][3] = {{1.0, 0.5, 2.0}, {1.3, 0.6, 2.1}};
-    /* inside of both: x 1.1 to 1.3, y 0.3 to 0.7, z 1.95 to 2.1 */
+    /* the intersection: x 1.1 to 1.3, y 0.3 to 0.7, z 1.95 to 2.1 */
     const double inside[3] = {1.2, 0.5, 2.025}, exact = 0.2 * 0.4 * 0.15;
     double dual[12][3], least[2] = {INFINITY, INFINITY};
     for (int k = 0; k < 2; k++) {
@@ -252,10 +250,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(centres_give_no_normal),
-        cmocka_unit_test(centres_will_do_for_boxes),
-        cmocka_unit_test(disjoint_bodies_go_together),
+        cmocka_unit_test(centres_give_a_normal_for_boxes),
+        cmocka_unit_test(translation_of_disjoint_bodies_has_the_other_sign),
         cmocka_unit_test(ends_of_an_edge_are_too_stiff),
-        cmocka_unit_test(sums_of_the_appendix),
+        cmocka_unit_test(the_printed_sums_of_the_appendix_are_wrong),
         cmocka_unit_test(duals_are_about_the_deepest_point),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

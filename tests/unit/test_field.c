@@ -17,15 +17,16 @@
 
 #define PI 3.14159265358979323846
 
-static void near_to(double is, double should, double relative)
+static void assert_close(double is, double expected, double relative)
 {
-    if (!(fabs(is - should) <= relative * fabs(should))) {
-        fail_msg("%.15g in place of %.15g: off by %.2e of it", is, should, is / should - 1.0);
+    if (!(fabs(is - expected) <= relative * fabs(expected))) {
+        fail_msg("%.15g in place of %.15g: off by %.2e of it", is, expected, is / expected - 1.0);
     }
 }
 
-/* A half-space pushes with k V at the centroid of what is in it, as hydrostatics has it. */
-static void box_in_soft_halfspace(void **state)
+/* A soft half-space exerts the force k V at the centroid of the displaced volume, as in
+ * hydrostatics. */
+static void a_box_in_a_soft_halfspace_floats(void **state)
 {
     (void)state;
     struct tact_mesh *mesh;
@@ -40,14 +41,15 @@ static void box_in_soft_halfspace(void **state)
     double w[6], zero[3] = {0.0};
     assert_int_equal(field_touch(box, &pose, plane, &floor, &c), 1);
     field_wrench_about(&c, zero, w);
-    near_to(w[2], 33.31348957497, 1e-12);
-    near_to(w[3], 0.52542853, 1e-7);
-    near_to(w[4], -0.35469073, 1e-7);
+    assert_close(w[2], 33.31348957497, 1e-12);
+    assert_close(w[3], 0.52542853, 1e-7);
+    assert_close(w[4], -0.35469073, 1e-7);
     assert_true(fabs(w[0]) + fabs(w[1]) + fabs(w[5]) < 1e-13);
     assert_int_equal(tact_moments_pair(&shape, &pose, &ground, &floor, NULL, NULL, &m), 1);
-    near_to(w[2], 1e6 * m.volume, 1e-13);
-    near_to(w[3], 1e6 * m.volume * m.centroid[1], 1e-13);
-    near_to(tact_field_energy(box, &pose, plane, &floor), -1e6 * m.volume * m.centroid[2], 1e-12);
+    assert_close(w[2], 1e6 * m.volume, 1e-13);
+    assert_close(w[3], 1e6 * m.volume * m.centroid[1], 1e-13);
+    assert_close(tact_field_energy(box, &pose, plane, &floor), -1e6 * m.volume * m.centroid[2],
+                 1e-12);
     assert_int_equal(field_touch(plane, &floor, box, &pose, &other), 1); /* either order */
     for (int k = 0; k < 6; k++) {
         assert_true(fabs(other.wrench[k] + c.wrench[k]) < 1e-12 * w[2]);
@@ -71,7 +73,7 @@ static double ball_force(double r1, double r2, double e1, double e2, double dist
 }
 
 /* Polyhedra in balls: their error falls with the square of their edges. */
-static void balls_converge(void **state)
+static void polyhedra_converge_to_balls(void **state)
 {
     (void)state;
     const double radius[3] = {0.03, 0.02, 0.02}, apart[3] = {0.054, 0.046, 0.046};
@@ -79,7 +81,7 @@ static void balls_converge(void **state)
     struct tact_pose at = tact_pose_identity();
     for (int i = 0; i < 3; i++) {
         double off[3];
-        near_to(ball_force(0.03, radius[i], 1e5, modulus[i], apart[i]), exact[i], 1e-8);
+        assert_close(ball_force(0.03, radius[i], 1e5, modulus[i], apart[i]), exact[i], 1e-8);
         for (int level = 2; level < 5; level++) {
             struct tact_pressure_field *a = field_ball(0.03, 1e5, level),
                                        *b = field_ball(radius[i], modulus[i], level);
@@ -97,7 +99,7 @@ static void balls_converge(void **state)
 }
 
 /* Slabs face to face, a box on its edge, a flat punch: force and stiffness in closed form. */
-static void flat_faces(void **state)
+static void flat_contacts_agree_with_closed_forms(void **state)
 {
     (void)state;
     struct tact_mesh *mesh;
@@ -109,23 +111,23 @@ static void flat_faces(void **state)
     double k1 = 1e5 / 0.03, k2 = 2e6, d = 1e-3, s = 0.02;
     struct tact_pose above = pose_of(0.0, 0.0, 0.03 - d, 0.0, 0.0, 0.4);
     assert_int_equal(field_touch(cube, &above, plane, &at, &c), 1);
-    /* Springs in series, but for the cube's rim, where its sides are nearer than its face. */
+    /* Springs in series, except near the rim, where the cube's sides are nearer than its face. */
     double series = k1 * k2 / (k1 + k2), rim = 0.06 - 2.0 * d * series / k1;
-    near_to(c.wrench[2], k1 / 6.0 * (pow(0.06, 3) - pow(rim, 3)), 1e-12);
-    near_to(c.stiffness[14], rim * rim * series, 1e-12);
+    assert_close(c.wrench[2], k1 / 6.0 * (pow(0.06, 3) - pow(rim, 3)), 1e-12);
+    assert_close(c.stiffness[14], rim * rim * series, 1e-12);
     assert_true(c.wrench[2] > 0.9 * 0.06 * 0.06 * d * series);
     above = pose_of(0.0, 0.0, 0.02 - d, 0.0, 0.0, 0.0);
     assert_int_equal(field_touch(punch, &above, plane, &at, &c), 1);
     const double bottom[3] = {0.0, 0.0, -d};
     double w[6];
     field_wrench_about(&c, bottom, w);
-    near_to(c.wrench[2], 0.8, 1e-13);
-    near_to(c.stiffness[14], 800.0, 1e-13);
-    near_to(c.peak, k2 * d, 1e-13);
+    assert_close(c.wrench[2], 0.8, 1e-13);
+    assert_close(c.stiffness[14], 800.0, 1e-13);
+    assert_close(c.peak, k2 * d, 1e-13);
     /* Rolling about the bottom's centre, its sides included. */
     double z = c.centre[2] - bottom[2];
-    near_to(c.stiffness[21] - 2.0 * z * c.stiffness[19] + z * z * c.stiffness[7],
-            k2 * pow(s, 4) / 12.0 + w[2] * d / 2.0, 1e-12);
+    assert_close(c.stiffness[21] - 2.0 * z * c.stiffness[19] + z * z * c.stiffness[7],
+                 k2 * pow(s, 4) / 12.0 + w[2] * d / 2.0, 1e-12);
     assert_true(fabs(c.stiffness[35]) < 1e-16);
     const double theta = 1e-3;
     above = pose_of(0.0, 0.0, 0.02 - d, 0.0, theta, 0.0);
@@ -137,17 +139,17 @@ static void flat_faces(void **state)
     punch = field_rigid_box(half, 0.03, half, &mesh);
     above = pose_of(0.0, 0.0, half * sqrt(2.0) - t, 0.0, PI / 4.0, 0.0);
     assert_int_equal(field_touch(punch, &above, plane, &at, &c), 1);
-    near_to(c.wrench[2], k2 * t * t * 0.06, 1e-12);
-    near_to(c.stiffness[14], 2.0 * k2 * t * 0.06, 1e-12);
+    assert_close(c.wrench[2], k2 * t * t * 0.06, 1e-12);
+    assert_close(c.stiffness[14], 2.0 * k2 * t * 0.06, 1e-12);
     tact_field_free(cube);
     tact_field_free(punch);
     tact_field_free(plane);
     tact_mesh_free(mesh);
 }
 
-/* Where both fields agree on a volume there is no surface, and the force jumps by a known amount:
- * equal cubes in line (trap 1). */
-static void equal_gradients(void **state)
+/* Equal aligned cubes: where the two fields are equal in a whole volume there is no contact
+ * surface, and the force jumps by a known amount. */
+static void equal_gradients_make_a_known_jump(void **state)
 {
     (void)state;
     const double h = 0.03, k = 1e5 / 0.03, delta = 0.002;
@@ -156,15 +158,15 @@ static void equal_gradients(void **state)
     const double jump = k * (2.0 * h * delta * delta - 2.0 / 3.0 * delta * delta * delta);
     const double normal = k / 6.0 * (pow(2.0 * h, 3) - pow(2.0 * (h - delta), 3));
     struct tact_field_contact c;
-    near_to(jump, 0.782222, 1e-6);
+    assert_close(jump, 0.782222, 1e-6);
     for (int s = -1; s <= 1; s++) {
         struct tact_pose above = pose_of(s * 1e-7, 0.0, 2.0 * h - 2.0 * delta, 0.0, 0.0, 0.0);
         assert_int_equal(field_touch(a, &at, b, &above, &c), 1);
         printf("shifted by %+.0e m: side force %.9f N of %.9f, %zu pairs alike\n", s * 1e-7,
                c.wrench[0], jump, c.alike);
-        near_to(c.wrench[2], -normal, 1e-4);
+        assert_close(c.wrench[2], -normal, 1e-4);
         if (s) {
-            near_to(c.wrench[0], -s * jump, 1e-3);
+            assert_close(c.wrench[0], -s * jump, 1e-3);
         } else {
             assert_true(fabs(c.wrench[0]) < 1e-12 && c.alike > 0);
         }
@@ -173,9 +175,9 @@ static void equal_gradients(void **state)
     tact_field_free(b);
 }
 
-/* A rigid triangle in a face between two tetrahedra is in one of them, at any turn and at either
- * pose (trap 4). */
-static void faces_in_faces(void **state)
+/* A rigid triangle in the face between two tetrahedra is assigned to exactly one of them, at any
+ * rotation and in both poses. */
+static void a_face_within_a_field_is_counted_once(void **state)
 {
     (void)state;
     struct tact_mesh *mesh;
@@ -208,8 +210,8 @@ static void faces_in_faces(void **state)
     tact_mesh_free(mesh);
 }
 
-/* What is given is checked, and the message says where. */
-static void refuses(void **state)
+/* Invalid data is refused with a message that says where it is wrong. */
+static void invalid_fields_are_refused(void **state)
 {
     (void)state;
     const double x[15] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 1, 1, 1};
@@ -253,12 +255,12 @@ static void refuses(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(box_in_soft_halfspace),
-        cmocka_unit_test(balls_converge),
-        cmocka_unit_test(flat_faces),
-        cmocka_unit_test(equal_gradients),
-        cmocka_unit_test(faces_in_faces),
-        cmocka_unit_test(refuses),
+        cmocka_unit_test(a_box_in_a_soft_halfspace_floats),
+        cmocka_unit_test(polyhedra_converge_to_balls),
+        cmocka_unit_test(flat_contacts_agree_with_closed_forms),
+        cmocka_unit_test(equal_gradients_make_a_known_jump),
+        cmocka_unit_test(a_face_within_a_field_is_counted_once),
+        cmocka_unit_test(invalid_fields_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -116,9 +116,9 @@ static void sphere_is_exact(void **state)
     tact_mesh_free(mesh);
 }
 
-/* The force of a ball that is 3 mm deep in a rigid flat, however the lattice lies: by exact
+/* The force of a ball pressed 3 mm into a rigid plane, in any orientation of the lattice: by exact
  * integration 6.279405e-7 m^3 times the slope. */
-static void force_of_a_ball(void **state)
+static void force_of_a_ball_is_independent_of_the_lattice(void **state)
 {
     (void)state;
     const double exact = 6.279405e-7 * SLOPE, cell[2] = {0.0, R / 48.0};
@@ -149,7 +149,7 @@ static void force_of_a_ball(void **state)
 }
 
 /* A plate of half thickness t: T ln(cosh(t / T) / cosh((t - d) / T)) at depth d in its middle. */
-static void plates(void **state)
+static void pressure_in_a_plate(void **state)
 {
     (void)state;
     const double thickness = 5e-3, width[4] = {1e-3, 5e-3, 25e-3, 25e-3};
@@ -187,8 +187,9 @@ static void plates(void **state)
     }
 }
 
-/* Off by at most 0.25 % of the size rms, at thicknesses of 0.02 to 0.2 of it. */
-static void real_mesh(void **state)
+/* The zero set deviates from the mesh by at most 0.25 % of the size (rms), at thicknesses of 0.02
+ * to 0.2 of the size. */
+static void zero_set_of_a_real_mesh(void **state)
 {
     (void)state;
     struct tact_mesh *mesh = data_mesh("spot.obj", 0.1);
@@ -213,8 +214,8 @@ static void real_mesh(void **state)
     tact_mesh_free(mesh);
 }
 
-/* A box on the lattice is met exactly: its faces, and its volume. */
-static void box_is_met(void **state)
+/* The field of a box aligned with the lattice is exact: its faces and its volume. */
+static void a_box_is_represented_exactly(void **state)
 {
     (void)state;
     const double half[3] = {0.02, 0.03, 0.01};
@@ -231,7 +232,7 @@ static void box_is_met(void **state)
     tact_mesh_free(mesh);
 }
 
-static void same_bits(void **state)
+static void extents_have_the_same_bits(void **state)
 {
     (void)state;
     struct tact_mesh *mesh = sphere();
@@ -247,8 +248,8 @@ static void same_bits(void **state)
     tact_mesh_free(mesh);
 }
 
-static void expect(const struct tact_mesh *mesh, enum tact_extent_kind kind, double thickness,
-                   double cell, int code, const char *words)
+static void expect_refusal(const struct tact_mesh *mesh, enum tact_extent_kind kind,
+                           double thickness, double cell, int code, const char *words)
 {
     const struct tact_extent_recipe recipe = {kind, thickness, cell};
     struct tact_error err = {.line = 0};
@@ -259,7 +260,7 @@ static void expect(const struct tact_mesh *mesh, enum tact_extent_kind kind, dou
     assert_non_null(strstr(err.text, words));
 }
 
-static void refused(void **state)
+static void invalid_meshes_are_refused(void **state)
 {
     (void)state;
     const double half[3] = {0.03, 0.03, 0.5e-3};
@@ -267,13 +268,14 @@ static void refused(void **state)
     struct tact_mesh *ball = sphere(), *plate, *mesh;
     assert_int_equal(tact_mesh_box(half, &plate), 0);
     mesh = turned(plate, &at);
-    expect(ball, TACT_EXTENT_SCREENED, 0.0, 0.0, -EINVAL, "no field");
-    expect(ball, TACT_EXTENT_SCREENED, NAN, 0.0, -EINVAL, "no field");
-    expect(ball, TACT_EXTENT_SCREENED, T, -1.0, -EINVAL, "no field");
-    expect(ball, TACT_EXTENT_SCREENED, 1e-3, 3e-3, -EDOM, "expected a field cell of at most 0.002");
-    expect(ball, TACT_EXTENT_SCREENED, 1e-4, 0.0, -EDOM, "thickness over");
-    expect(ball, TACT_EXTENT_LAPLACE, 2.0 * R, 0.0, -EDOM, "deep");
-    expect(mesh, TACT_EXTENT_SCREENED, T, 1e-3, -EDOM, "0.001 m thin at");
+    expect_refusal(ball, TACT_EXTENT_SCREENED, 0.0, 0.0, -EINVAL, "no field");
+    expect_refusal(ball, TACT_EXTENT_SCREENED, NAN, 0.0, -EINVAL, "no field");
+    expect_refusal(ball, TACT_EXTENT_SCREENED, T, -1.0, -EINVAL, "no field");
+    expect_refusal(ball, TACT_EXTENT_SCREENED, 1e-3, 3e-3, -EDOM,
+                   "expected a field cell of at most 0.002");
+    expect_refusal(ball, TACT_EXTENT_SCREENED, 1e-4, 0.0, -EDOM, "thickness over");
+    expect_refusal(ball, TACT_EXTENT_LAPLACE, 2.0 * R, 0.0, -EDOM, "deep");
+    expect_refusal(mesh, TACT_EXTENT_SCREENED, T, 1e-3, -EDOM, "0.001 m thin at");
     tact_mesh_free(mesh);
     tact_mesh_free(plate);
     tact_mesh_free(ball);
@@ -282,10 +284,13 @@ static void refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sphere_is_exact), cmocka_unit_test(force_of_a_ball),
-        cmocka_unit_test(plates),          cmocka_unit_test(real_mesh),
-        cmocka_unit_test(box_is_met),      cmocka_unit_test(same_bits),
-        cmocka_unit_test(refused),
+        cmocka_unit_test(sphere_is_exact),
+        cmocka_unit_test(force_of_a_ball_is_independent_of_the_lattice),
+        cmocka_unit_test(pressure_in_a_plate),
+        cmocka_unit_test(zero_set_of_a_real_mesh),
+        cmocka_unit_test(a_box_is_represented_exactly),
+        cmocka_unit_test(extents_have_the_same_bits),
+        cmocka_unit_test(invalid_meshes_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

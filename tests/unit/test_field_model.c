@@ -35,8 +35,9 @@ static struct tact_contact_law law_of(double mu, double dissipation, double hunt
     return law;
 }
 
-/* A box, soft or on what is soft: it sinks by its weight over the layer's stiffness. */
-static void rests_at_its_depth(void **state)
+/* A soft box, or a rigid one on a soft half-space, sinks by its weight over the layer's
+ * stiffness. */
+static void a_box_rests_at_its_exact_depth(void **state)
 {
     (void)state;
     for (int i = 0; i < 6; i++) {
@@ -61,7 +62,7 @@ static void rests_at_its_depth(void **state)
         printf("layers %d: depth %.6f of exact, force %.12f of the weight, arm %.6f of 1/6 "
                "diagonals\n",
                i % 3, depth / exact, c->impulse[0] / (o.period * 0.1 * G), c->patch.spin_arm);
-        /* Of a soft box the rim, where the sides are nearer, bears less. */
+        /* The rim of a soft box, where its sides are nearer than its face, carries less. */
         assert_true(fabs(depth / exact - 1.0) < (i % 3 == 1 ? 1e-9 : 2e-3));
         assert_true(fabs(c->impulse[0] / (o.period * 0.1 * G) - 1.0) < 1e-9);
         assert_true(s.unsolved == 0 && c->patch.law == TACT_LAW_WRENCH && c->patch.corners == 4);
@@ -70,7 +71,7 @@ static void rests_at_its_depth(void **state)
 }
 
 /* Boxes thrown on a soft half-space: kinetic and gravity energy never pass what they began with. */
-static void drops_gain_no_energy(void **state)
+static void dropped_boxes_gain_no_energy(void **state)
 {
     (void)state;
     int drops = campaign_size(8, 200), rose = 0, runs = 0;
@@ -115,7 +116,7 @@ static void drops_gain_no_energy(void **state)
 
 /* Spinning flat on the ground: it stops after the angle that friction's work at the exact torsion
  * arm gives. */
-static void spins_to_its_angle(void **state)
+static void a_spinning_box_stops_at_the_exact_angle(void **state)
 {
     (void)state;
     const double mu = 0.4, spin = 12.0, mass = 0.1;
@@ -149,8 +150,8 @@ static void spins_to_its_angle(void **state)
     }
 }
 
-/* Friction of the patch's limit surface at a slip (v, w arm) of length 1, against that of its
- * points: how much more or less power it takes. */
+/* Relative error of the power that friction dissipates by the patch's limit surface at a slip (v,
+ * w arm) of length 1, compared with friction at its points. */
 static double power_error(const struct field_points *points, const struct tact_patch *patch)
 {
     struct tact_local_problem law = {.surface = TACT_SURFACE_FITTED};
@@ -167,7 +168,7 @@ static double power_error(const struct field_points *points, const struct tact_p
                      hypot(v[0] - v[2] / arm * points->y[i], v[1] + v[2] / arm * points->x[i]);
         }
         for (int k = 0; k <= 400;
-             k++) { /* support function of the surface: the best of its points */
+             k++) { /* support function of the limit surface: the maximum over its points */
             double t = 0.5 * PI * k / 400.0, w[2], f = cos(t) * cos(t), m = sin(t) * sin(t);
             double g = tact_local_surface(&law, f, m, w);
             most = fmax(most, (cos(t) * cos(mix) + sin(t) * sin(mix)) / sqrt(g));
@@ -210,7 +211,7 @@ static double limit_error(const double *boxes, int count, double *arm)
     return error;
 }
 
-/* Of the boxes' faces from the origin. */
+/* Mean distance of the boxes' faces from the origin. */
 static double mean_distance(const double *boxes, int count)
 {
     enum { FINE = 400 };
@@ -226,7 +227,7 @@ static double mean_distance(const double *boxes, int count)
     return sum / area;
 }
 
-static void friction_limits(void **state)
+static void friction_limits_agree_with_quadrature(void **state)
 {
     (void)state;
     const double square[6] = {0, 0, 0, 0.04, 0.04, 0.02}, rect[6] = {0, 0, 0, 0.08, 0.02, 0.02};
@@ -250,8 +251,8 @@ static void friction_limits(void **state)
     }
 }
 
-/* Two soft tips pinch a ruler beside its centre of mass: it is held where the torsion arm of the
- * tips' own pressure is over what its weight needs, and turns where it is under. */
+/* Two soft tips pinch a ruler off its centre of mass: it stays level where the torsion arm of the
+ * tips' pressure exceeds what the weight needs, and turns where it does not. */
 static double pinch(double margin, double seconds, double *creep)
 {
     const double r = 0.008, mass = 0.03, mu = 0.8, grip = 4.0, slope = 5e5 / 0.008;
@@ -269,7 +270,7 @@ static double pinch(double margin, double seconds, double *creep)
         low = force < grip ? depth : low;
         high = force < grip ? high : depth;
     }
-    for (int pass = 0; pass < 2; pass++) { /* the arm, then the offset that needs so much of it */
+    for (int pass = 0; pass < 2; pass++) { /* first the arm, then the offset for the margin */
         const double place[3] = {pass ? 2.0 * mu * arm / (margin * mass * G) : 0.01, 0.0, 0.0};
         scene_open(&s, &o);
         set_field(&s, 0, 5e5, 0.008);
@@ -282,7 +283,7 @@ static double pinch(double margin, double seconds, double *creep)
         scene_start(&s);
         scene_step(&s);
         arm = 0.0;
-        for (int i = 0; i < 2; i++) { /* times the grip, in the mean of the two */
+        for (int i = 0; i < 2; i++) { /* times the grip force, mean of the two tips */
             const struct tact_contact *c = tact_world_contact(s.world, i);
             arm += 0.5 * c->patch.wrench[0] * c->patch.spin_arm;
         }
@@ -305,7 +306,7 @@ static double pinch(double margin, double seconds, double *creep)
     return fabs(angle);
 }
 
-static void pinched_ruler(void **state)
+static void torsion_of_soft_tips_holds_a_ruler(void **state)
 {
     (void)state;
     double creep;
@@ -313,9 +314,9 @@ static void pinched_ruler(void **state)
     assert_true(pinch(0.99, 1.5, &creep) > 2.0);
 }
 
-/* A soft box between two walls of one rigid body: a surface of two parts that face each other,
- * whose forces cancel, holds it by friction and lets it go without. */
-static void hangs_between_walls(void **state)
+/* A soft box between two walls of one rigid body: the contact surface has two opposite parts whose
+ * normal forces cancel. With friction it carries the box, without friction the box falls. */
+static void friction_of_opposite_surfaces_carries_a_box(void **state)
 {
     (void)state;
     const double walls[12] = {-0.0299, 0, 0, 0.02, 0.1, 0.1, 0.0299, 0, 0, 0.02, 0.1, 0.1};
@@ -345,7 +346,7 @@ static void hangs_between_walls(void **state)
     }
 }
 
-/* The patch that the model makes of two shapes at their poses. */
+/* The patch that the model computes of two shapes at given poses. */
 static void patch_of(const struct tact_shape *a, const struct tact_pose *pa, double slope_a,
                      const struct tact_shape *b, const struct tact_pose *pb, double slope_b,
                      struct tact_patch *patch)
@@ -376,10 +377,10 @@ static void patch_of(const struct tact_shape *a, const struct tact_pose *pa, dou
     model->release(data_b);
 }
 
-static void near_to(double is, double should, double relative)
+static void assert_close(double is, double expected, double relative)
 {
-    if (!(fabs(is - should) <= relative * fabs(should))) {
-        fail_msg("%.12g in place of %.12g: off by %.2e of it", is, should, is / should - 1.0);
+    if (!(fabs(is - expected) <= relative * fabs(expected))) {
+        fail_msg("%.12g in place of %.12g: off by %.2e of it", is, expected, is / expected - 1.0);
     }
 }
 
@@ -395,23 +396,23 @@ static void balls_in_closed_form(void **state)
     const double k = 1e5 / 0.03;
     up.position[2] = 0.054;
     patch_of(&ball, &up, k, &ball, &at, k, &p);
-    near_to(p.wrench[0], 2.63893783, 1e-8);
-    near_to(p.stiffness[0], 848.2300, 1e-7);
-    near_to(p.spin_arm, 6.939596e-3, 1e-6);
-    near_to(p.semi[0], 13.076697e-3, 1e-7);
-    near_to(p.center[2], 0.027, 1e-13);
+    assert_close(p.wrench[0], 2.63893783, 1e-8);
+    assert_close(p.stiffness[0], 848.2300, 1e-7);
+    assert_close(p.spin_arm, 6.939596e-3, 1e-6);
+    assert_close(p.semi[0], 13.076697e-3, 1e-7);
+    assert_close(p.center[2], 0.027, 1e-13);
     up.position[2] = 0.046;
     patch_of(&small, &up, 1e5 / 0.02, &ball, &at, k, &p);
-    near_to(p.wrench[0], 1.13631436, 1e-8);
+    assert_close(p.wrench[0], 1.13631436, 1e-8);
     patch_of(&ball, &at, k, &small, &up, 4e5 / 0.02, &p);
-    near_to(p.wrench[0], 1.63324750, 1e-8);
+    assert_close(p.wrench[0], 1.63324750, 1e-8);
     assert_true(p.frame[2] == -1.0);
     for (double d = 0.01; d < 0.045; d += 0.01) {
         const struct tact_shape drake = scene_sphere(0.05);
         up.position[2] = 0.05 - d;
         patch_of(&drake, &up, 1e5 / 0.05, &floor, &at, INFINITY, &p);
-        near_to(p.wrench[0], PI / 3.0 * 1e5 * d * d * (3.0 - 2.0 * d / 0.05), 1e-13);
-        near_to(p.semi[0], sqrt(d * (0.1 - d)), 1e-12);
+        assert_close(p.wrench[0], PI / 3.0 * 1e5 * d * d * (3.0 - 2.0 * d / 0.05), 1e-13);
+        assert_close(p.semi[0], sqrt(d * (0.1 - d)), 1e-12);
     }
     /* Each pair of slopes, against polygons about a ball of 32768 tetrahedra. */
     struct tact_field_scratch *scratch = tact_field_scratch_create(20000);
@@ -431,7 +432,7 @@ static void balls_in_closed_form(void **state)
         up.position[2] = 0.026;
         patch_of(&ball, &up, ka, &floor, &at, kb, &p);
         patch_of(&floor, &at, kb, &ball, &up, ka, &other);
-        near_to(other.wrench[0], p.wrench[0], 1e-13);
+        assert_close(other.wrench[0], p.wrench[0], 1e-13);
         assert_int_equal(tact_field_touch(round, &up, plane, &at, scratch, &c), 1);
         printf("slopes %g, %g Pa/m: force %.3f %%, stiffness %.3f %%, rolling %.2f %%, height %.1e "
                "m off "
@@ -439,10 +440,11 @@ static void balls_in_closed_form(void **state)
                ka, kb, 100.0 * (p.wrench[0] / c.wrench[2] - 1.0),
                100.0 * (p.stiffness[0] / c.stiffness[14] - 1.0),
                100.0 * (p.stiffness[28] / c.stiffness[21] - 1.0), p.center[2] - c.centre[2]);
-        near_to(p.wrench[0], c.wrench[2], 0.01);
-        near_to(p.stiffness[0], c.stiffness[14], 0.01);
-        near_to(p.stiffness[28], c.stiffness[21], 0.03);
-        /* Where the surface is a cap, its load along the line is less at the rim than in all. */
+        assert_close(p.wrench[0], c.wrench[2], 0.01);
+        assert_close(p.stiffness[0], c.stiffness[14], 0.01);
+        assert_close(p.stiffness[28], c.stiffness[21], 0.03);
+        /* Where the contact surface is a cap, the load component along the axis is reduced towards
+         * the rim. */
         assert_true(fabs(p.center[2] - c.centre[2]) < 5e-5);
         tact_field_free(plane);
         tact_field_free(round);
@@ -510,10 +512,14 @@ static void share_of_the_edge(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rests_at_its_depth),  cmocka_unit_test(drops_gain_no_energy),
-        cmocka_unit_test(spins_to_its_angle),  cmocka_unit_test(friction_limits),
-        cmocka_unit_test(pinched_ruler),       cmocka_unit_test(balls_in_closed_form),
-        cmocka_unit_test(hangs_between_walls), cmocka_unit_test(share_of_the_edge),
+        cmocka_unit_test(a_box_rests_at_its_exact_depth),
+        cmocka_unit_test(dropped_boxes_gain_no_energy),
+        cmocka_unit_test(a_spinning_box_stops_at_the_exact_angle),
+        cmocka_unit_test(friction_limits_agree_with_quadrature),
+        cmocka_unit_test(torsion_of_soft_tips_holds_a_ruler),
+        cmocka_unit_test(balls_in_closed_form),
+        cmocka_unit_test(friction_of_opposite_surfaces_carries_a_box),
+        cmocka_unit_test(share_of_the_edge),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* Pressure fields in scenes: run, recorded and replayed, and refused where they have no meaning. */
+/* Pressure fields in scenes: run, recorded and replayed, and refused where they are not defined. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -44,7 +44,7 @@ static const char all_kinds[] =
     "     shapes: [{type: convex, material: rubber,\n"
     "       generate: {kind: blob, radius: 0.02, bump: 0.004, count: 3, triangles: 200}}]}\n";
 
-static void runs_and_replays(void **state)
+static void scenes_of_fields_run_and_replay(void **state)
 {
     (void)state;
     struct tact_session_options options = {.clock = TACT_LOOP_FREE};
@@ -71,7 +71,7 @@ static void runs_and_replays(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(runs_and_replays),
+        cmocka_unit_test(scenes_of_fields_run_and_replay),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -31,7 +31,8 @@ static struct tact_pressure_field *field_of(enum tact_shape_kind kind, double x,
     return field;
 }
 
-/* The pressure of a field at a place in its own frame: of the cell that it is in. */
+/* The pressure of a field at a point of its own frame, interpolated in the cell that contains
+ * it. */
 static double pressure_at(const struct tact_pressure_field *field, const double *x)
 {
     for (size_t i = 0; i < field->cell_count; i++) {
@@ -49,8 +50,8 @@ static double pressure_at(const struct tact_pressure_field *field, const double 
     return 0.0;
 }
 
-/* Sizes that all but agree leave a core that all but vanishes, of which there are no flat cells. */
-static void narrow_core_is_made(void **state)
+/* Nearly equal sizes have a nearly vanishing core, which must not make degenerate cells. */
+static void nearly_equal_sizes_make_a_field(void **state)
 {
     (void)state;
     for (int i = 0; i < 26; i++) {
@@ -76,7 +77,7 @@ static void narrow_core_is_made(void **state)
 }
 
 /* The distance of the nearest face. */
-static void box_is_its_distance(void **state)
+static void the_field_of_a_box_is_the_distance_to_its_faces(void **state)
 {
     (void)state;
     const double size[4][3] = {
@@ -100,8 +101,8 @@ static void box_is_its_distance(void **state)
     }
 }
 
-/* Force on a flat of round ends, sphere, capsule upright and cylinder: in closed form. */
-static void round_shapes(void **state)
+/* Force of round shapes on a plane, in closed form: sphere, upright capsule, cylinder. */
+static void forces_of_round_shapes(void **state)
 {
     (void)state;
     const double r = 0.05, slope = 1e5 / r, l = 0.04;
@@ -133,7 +134,7 @@ static void round_shapes(void **state)
     tact_field_free(floor);
 }
 
-static void cylinders(void **state)
+static void forces_of_cylinders(void **state)
 {
     (void)state;
     struct tact_pressure_field *floor = field_plane(INFINITY);
@@ -146,7 +147,7 @@ static void cylinders(void **state)
         struct tact_field_contact c;
         place.position[2] = l - d;
         assert_int_equal(field_touch(rod, &place, floor, &at, &c), 1);
-        /* d deep over the disc but for its rim, where the side is nearer. */
+        /* depth d over the disc, except near its rim, where the side is nearer */
         double exact = slope * PI * (r * r * d - r * d * d + d * d * d / 3.0);
         printf("cylinder %g x %g: %zu tetrahedra, force %.3e of exact\n", r, l,
                tact_field_cells(rod), c.wrench[2] / exact - 1.0);
@@ -156,8 +157,8 @@ static void cylinders(void **state)
     tact_field_free(floor);
 }
 
-/* Of a tetrahedron with its corners cut anyhow: exact where the surface is nearest. */
-static void convex_solids(void **state)
+/* The field of a random convex hull: its steepest gradient is the slope. */
+static void fields_of_convex_solids(void **state)
 {
     (void)state;
     double points[60];
@@ -186,9 +187,11 @@ static void convex_solids(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(narrow_core_is_made), cmocka_unit_test(box_is_its_distance),
-        cmocka_unit_test(round_shapes),        cmocka_unit_test(cylinders),
-        cmocka_unit_test(convex_solids),
+        cmocka_unit_test(nearly_equal_sizes_make_a_field),
+        cmocka_unit_test(the_field_of_a_box_is_the_distance_to_its_faces),
+        cmocka_unit_test(forces_of_round_shapes),
+        cmocka_unit_test(forces_of_cylinders),
+        cmocka_unit_test(fields_of_convex_solids),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,5 @@
-/*
- * Scenes with soft meshes, and what is stored of them: what is stored and what is computed are
- * equal bit for bit, what is damaged or absent costs time only.
- */
+/* Scenes with soft meshes and the cache of their extents: cached and computed extents are equal
+ * bit for bit, and damaged or absent files cost only time. */
 #include <dirent.h>
 #include <errno.h>
 #include <setjmp.h>
@@ -45,31 +43,32 @@ static const char scene[] =
     "  - {name: ball, mass: 0.1, position: [0.2, 0, 0.0205],\n"
     "     shapes: [{type: sphere, radius: 0.02, material: foam}]}\n";
 
-/* Bits of all that a run of the scene ended with, and what it said. */
-static char said[4096];
+/* The bits of a scene's final state, and the messages of the run. */
+static char message_text[4096];
 
-static void hear(void *user, enum tact_message_level level, const char *text)
+static void append_message(void *user, enum tact_message_level level, const char *text)
 {
     (void)user;
     (void)level;
-    size_t used = strlen(said);
-    snprintf(said + used, sizeof said - used, "%s\n", text);
+    size_t used = strlen(message_text);
+    snprintf(message_text + used, sizeof message_text - used, "%s\n", text);
 }
 
 static void record(const char *text, const char *name, char *path, size_t size)
 {
-    struct tact_session_options options = {.clock = TACT_LOOP_FREE, .messages = {.fn = hear}};
+    struct tact_session_options options = {.clock = TACT_LOOP_FREE,
+                                           .messages = {.fn = append_message}};
     struct tact_session_report report;
     snprintf(path, size, "%s/%s.mcap", folder, name);
     options.record = path;
-    said[0] = '\0';
+    message_text[0] = '\0';
     run_text(text, &options, &report);
     assert_true(report.counts[TACT_COUNT_POLYGONS] > 10 * report.loop.ticks);
     assert_true(report.counts[TACT_COUNT_UNSOLVED] == 0);
     assert_true(report.counts[TACT_COUNT_CROWDED] == 0);
 }
 
-static void replays(const char *path)
+static void check_replay(const char *path)
 {
     struct tact_replay_options how = tact_replay_options_default();
     struct tact_replay_report replayed;
@@ -78,8 +77,8 @@ static void replays(const char *path)
     assert_true(replayed.differing == 0 && replayed.ticks == 100);
 }
 
-/* The stored files: their number, and the path of the last. */
-static int stored(char *path, size_t size)
+/* Number of stored files; *path: the last one. */
+static int count_stored(char *path, size_t size)
 {
     char cache[256];
     struct dirent *entry;
@@ -102,8 +101,8 @@ static int stored(char *path, size_t size)
     return count;
 }
 
-/* A file that is stored anew is another one. */
-static ino_t number_of(const char *path)
+/* The inode of a file, which differs once the file is stored again. */
+static ino_t inode_of(const char *path)
 {
     struct stat st;
     assert_int_equal(stat(path, &st), 0);
@@ -130,12 +129,12 @@ static void stored_equals_computed(void **state)
     assert_int_equal(mkdir(cache, 0700), 0);
     setenv("XDG_CACHE_HOME", cache, 1);
     record(scene, "computed", log, sizeof log);
-    assert_int_equal(stored(file, sizeof file), 3);
+    assert_int_equal(count_stored(file, sizeof file), 3);
     assert_int_equal(stat(file, &st), 0);
-    printf("%lld bytes stored of the last; said: %s", (long long)st.st_size, said);
-    ino_t first = number_of(file);
-    replays(log);
-    assert_true(number_of(file) == first); /* of stored extents */
+    printf("%lld bytes stored of the last; said: %s", (long long)st.st_size, message_text);
+    ino_t first = inode_of(file);
+    check_replay(log);
+    assert_true(inode_of(file) == first); /* read from the cache */
     for (int i = 0; i < 4; i++) {
         static const long at[3] = {0, 300, -20};
         if (i < 3) {
@@ -143,15 +142,15 @@ static void stored_equals_computed(void **state)
         } else {
             assert_int_equal(truncate(file, st.st_size / 2), 0);
         }
-        first = number_of(file);
-        replays(log);
-        assert_true(number_of(file) != first); /* of one that is computed again, and stored */
-        assert_int_equal(stored(file, sizeof file), 3);
+        first = inode_of(file);
+        check_replay(log);
+        assert_true(inode_of(file) != first); /* computed and stored again */
+        assert_int_equal(count_stored(file, sizeof file), 3);
     }
 }
 
-/* No folder of this user's alone: the same bits, and a message. */
-static void without_a_folder(void **state)
+/* Without a private cache folder: the same bits, and a message. */
+static void without_a_cache_folder(void **state)
 {
     (void)state;
     char log[256], cache[256], file[512];
@@ -162,40 +161,41 @@ static void without_a_folder(void **state)
         setenv("HOME", home, 1);
         if (i == 0) {
             setenv("XDG_CACHE_HOME", "relative", 1);
-        } else if (i == 1) { /* of others too */
+        } else if (i == 1) { /* writable by others */
             snprintf(home, sizeof home, "%s/cache", folder);
             setenv("XDG_CACHE_HOME", home, 1);
             assert_int_equal(chmod(cache, 0777), 0);
         }
         snprintf(log, sizeof log, "%s/computed.mcap", folder);
         if (i < 2) {
-            replays(log);
+            check_replay(log);
             assert_int_equal(tact_cache_folder(file, sizeof file), -ENOENT);
             snprintf(file, sizeof file, "without%d", i);
             record(scene, file, log, sizeof log);
-            assert_non_null(strstr(said, "is not stored"));
+            assert_non_null(strstr(message_text, "is not stored"));
         } else {
             assert_int_equal(chmod(cache, 0700), 0);
-            replays(log);
+            check_replay(log);
         }
     }
 }
 
-/* What is too thin or too far off is refused or warned of, with its place. */
-static void thin_parts(void **state)
+/* Meshes too thin for the cell size are refused or warned of, with their place in the scene. */
+static void thin_meshes_are_refused_or_warned_of(void **state)
 {
     (void)state;
-    struct tact_session_options options = {.clock = TACT_LOOP_FREE, .messages = {.fn = hear}};
+    struct tact_session_options options = {.clock = TACT_LOOP_FREE,
+                                           .messages = {.fn = append_message}};
     struct tact_session_report report;
     char text[4096];
     const char *from = strstr(scene, "thickness: 0.006, cell: 0.003");
     snprintf(text, sizeof text, "%.*sthickness: 0.0015, cell: 0.003%s", (int)(from - scene), scene,
              from + strlen("thickness: 0.006, cell: 0.003"));
-    said[0] = '\0';
+    message_text[0] = '\0';
     run_text(text, &options, &report);
-    printf("%s", said);
-    assert_non_null(strstr(said, "a shape of gear: the pressure field of its mesh"));
-    assert_non_null(strstr(said, "off the surface at ("));
+    printf("%s", message_text);
+    assert_non_null(strstr(message_text, "a shape of gear: the pressure field of its mesh"));
+    assert_non_null(strstr(message_text, "off the surface at ("));
 }
 
 static int make_folder(void **state)
@@ -216,8 +216,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(stored_equals_computed),
-        cmocka_unit_test(without_a_folder),
-        cmocka_unit_test(thin_parts),
+        cmocka_unit_test(without_a_cache_folder),
+        cmocka_unit_test(thin_meshes_are_refused_or_warned_of),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

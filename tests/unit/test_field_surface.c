@@ -1,7 +1,5 @@
-/*
- * Pressure fields: contact surfaces against the overlaps that tact measures otherwise, wrench and
- * stiffness against differences, and the walk against all pairs of cells.
- */
+/* Pressure fields: contact surfaces compared with overlaps measured by tact's moments, wrench and
+ * stiffness with finite differences, and the tree search with all pairs of cells. */
 #include <errno.h>
 #include <math.h>
 #include <setjmp.h>
@@ -18,7 +16,7 @@
 
 #define PI 3.14159265358979323846
 
-/* Moves by a twist about a place. */
+/* Displaces a pose by a twist about a centre. */
 static struct tact_pose moved(const struct tact_pose *from, const double *centre,
                               const double *twist, double by)
 {
@@ -35,8 +33,8 @@ static struct tact_pose moved(const struct tact_pose *from, const double *centre
     return out;
 }
 
-/* The same wrench from the overlaps of the rigid solid with each tetrahedron, which tact's moments
- * measure: volume times gradient, at its centroid. */
+/* The wrench computed independently from the overlaps of the rigid solid with each tetrahedron:
+ * gradient of the pressure times volume, at the centroid. */
 static void polygons_against_volumes(void **state)
 {
     (void)state;
@@ -96,9 +94,9 @@ static void polygons_against_volumes(void **state)
     tact_mesh_free(mesh);
 }
 
-/* Wrench and stiffness are derivatives: of the energy and, its antisymmetric part aside, of the
- * wrench. Where a corner passes from one cell to another within a difference, that is off by as
- * much as the stiffness bends there: such poses are few, and not off by much. */
+/* The wrench is the derivative of the energy, and the stiffness, except its antisymmetric part,
+ * that of the wrench. Where a corner passes into another cell within a difference, the error is
+ * that of the kink in the stiffness: such poses are few and their errors small. */
 static void check_derivatives(const struct tact_pressure_field *a,
                               const struct tact_pressure_field *b, const char *name, double reach)
 {
@@ -146,7 +144,7 @@ static void check_derivatives(const struct tact_pressure_field *a,
     assert_true(touching == 12 && worst_w < 2e-5 && bends <= 3 && worst_k < 1e-6);
 }
 
-static void derivatives(void **state)
+static void wrench_and_stiffness_are_derivatives(void **state)
 {
     (void)state;
     struct tact_mesh *mesh;
@@ -190,36 +188,37 @@ static void all_pairs(const struct tact_pressure_field *a, const struct tact_pos
     }
 }
 
-/* Every polygon that all pairs of cells give, and none twice. */
-static void check_walk(const struct tact_pressure_field *a, const struct tact_pressure_field *b,
-                       const char *name, double reach, int poses)
+/* Checks that the tree search finds every polygon of all pairs of cells, and none twice. */
+static void check_tree_search(const struct tact_pressure_field *a,
+                              const struct tact_pressure_field *b, const char *name, double reach,
+                              int poses)
 {
     size_t most = 0, pieces = 0, sum = 0;
     for (int n = 0; n < poses; n++) {
         struct tact_pose pa = random_pose(reach), pb = random_pose(reach);
         struct field_surface c;
         struct field_sums all, found = {.area = 0.0};
-        size_t walked = 0, should;
+        size_t found_count = 0, should;
         assert_true(tact_field_find(a, &pa, b, &pb, field_scratch(), &c) >= 0);
         for (size_t i = 0; i < c.count; i++) {
             tact_field_add(&found, &c.polygon[i]);
-            walked += c.polygon[i].area > 1e-18;
+            found_count += c.polygon[i].area > 1e-18;
         }
         all_pairs(a, &pa, b, &pb, &all, &should);
-        if (walked != should || fabs(found.area - all.area) > 1e-12 * all.area + 1e-18) {
-            fail_msg("%s, pose %d: %zu of %zu polygons, area %.15g of %.15g", name, n, walked,
+        if (found_count != should || fabs(found.area - all.area) > 1e-12 * all.area + 1e-18) {
+            fail_msg("%s, pose %d: %zu of %zu polygons, area %.15g of %.15g", name, n, found_count,
                      should, found.area, all.area);
         }
-        most = walked > most ? walked : most;
+        most = found_count > most ? found_count : most;
         pieces = c.pieces > pieces ? c.pieces : pieces;
-        sum += walked;
+        sum += found_count;
     }
     printf("%s, %d poses: %.1f polygons in the mean, at most %zu; at most %zu pieces\n", name,
            poses, (double)sum / poses, most, pieces);
 }
 
-/* Bars of unlike height on one side of a slab: fields with many separate places to touch. */
-static struct tact_pressure_field *comb(int teeth)
+/* Bars of different heights on one side of a slab: a field with many separate contact regions. */
+static struct tact_pressure_field *make_comb(int teeth)
 {
     double *vertices = malloc((size_t)teeth * 9 * 3 * sizeof(double)), *pressure;
     uint32_t *tets = malloc((size_t)teeth * 24 * 4 * sizeof *tets);
@@ -251,21 +250,21 @@ static struct tact_pressure_field *comb(int teeth)
     return field;
 }
 
-static void walk_finds_all(void **state)
+static void the_tree_search_finds_all_pairs(void **state)
 {
     (void)state;
     struct tact_mesh *mesh;
     struct tact_pressure_field *ball = field_ball(0.03, 1e5, 2), *other = field_ball(0.02, 3e5, 1);
-    struct tact_pressure_field *box = field_box(0.02, 0.03, 0.01, 4e4, 2), *teeth = comb(6);
+    struct tact_pressure_field *box = field_box(0.02, 0.03, 0.01, 4e4, 2), *teeth = make_comb(6);
     struct tact_pressure_field *hard = field_rigid_box(0.02, 0.03, 0.01, &mesh);
     struct tact_pressure_field *small = field_ball(0.006, 2e6, 1);
-    check_walk(ball, other, "ball, ball", 0.025, campaign_size(300, 10000));
-    check_walk(ball, small, "ball, a small one in it", 0.012, campaign_size(300, 10000));
-    check_walk(box, other, "box, ball", 0.02, campaign_size(1000, 10000));
-    check_walk(teeth, box, "comb, box", 0.02, campaign_size(1000, 10000));
-    check_walk(teeth, teeth, "comb, comb", 0.02, campaign_size(500, 10000));
-    check_walk(ball, hard, "ball, rigid box", 0.02, campaign_size(500, 10000));
-    check_walk(teeth, hard, "comb, rigid box", 0.02, campaign_size(1000, 10000));
+    check_tree_search(ball, other, "ball, ball", 0.025, campaign_size(300, 10000));
+    check_tree_search(ball, small, "ball, a small one in it", 0.012, campaign_size(300, 10000));
+    check_tree_search(box, other, "box, ball", 0.02, campaign_size(1000, 10000));
+    check_tree_search(teeth, box, "comb, box", 0.02, campaign_size(1000, 10000));
+    check_tree_search(teeth, teeth, "comb, comb", 0.02, campaign_size(500, 10000));
+    check_tree_search(ball, hard, "ball, rigid box", 0.02, campaign_size(500, 10000));
+    check_tree_search(teeth, hard, "comb, rigid box", 0.02, campaign_size(1000, 10000));
     tact_field_free(ball);
     tact_field_free(other);
     tact_field_free(box);
@@ -275,8 +274,8 @@ static void walk_finds_all(void **state)
     tact_mesh_free(mesh);
 }
 
-/* Work of the force round closed paths over edges and tetrahedra. */
-static void conserves(void **state)
+/* The work of the force on closed paths across edges and tetrahedra is zero. */
+static void elastic_forces_are_conservative(void **state)
 {
     (void)state;
     struct tact_pressure_field *a = field_box(0.03, 0.03, 0.03, 1e5, 4);
@@ -317,9 +316,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(polygons_against_volumes),
-        cmocka_unit_test(derivatives),
-        cmocka_unit_test(walk_finds_all),
-        cmocka_unit_test(conserves),
+        cmocka_unit_test(wrench_and_stiffness_are_derivatives),
+        cmocka_unit_test(the_tree_search_finds_all_pairs),
+        cmocka_unit_test(elastic_forces_are_conservative),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -150,7 +150,7 @@ static void cone_follows_pressures(void **state)
             for (int i = 0; i < 3; i++) {
                 speed = fmax(speed, fabs(p.b[i]) + p.spin_arm * fabs(p.b[3 + i]));
             }
-            double open = closing(&p, u) / speed;
+            double open = approach_speed(&p, u) / speed;
             if (r[0] > 0) {
                 double d[2] = {-r[5] / r[0], r[4] / r[0]};
                 open = fmax(open, fabs(u[0] + d[1] * u[4] - d[0] * u[5]) / speed);

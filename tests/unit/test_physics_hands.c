@@ -247,7 +247,7 @@ static double add_drive_work(struct hands_scene *s, int seed, double *all, struc
                                 : def->stiffness * (state.target[k] - state.q[k]) -
                                       (h * def->stiffness + def->damping) * v;
             if (def->limit > 0) {
-                note(&t->drive, fabs(torque) / def->limit, seed);
+                record_worst(&t->drive, fabs(torque) / def->limit, seed);
             }
             sum += h * v * torque;
             *all += fabs(h * v * torque);
@@ -317,7 +317,7 @@ static double add_contact_work(struct hands_scene *s, int seed, const struct vel
             double f = c->impulse[0] / h;
             t->contacts++;
             *work += contact_work(s, c, c->a, b) - contact_work(s, c, c->b, b);
-            note(&t->force, tact_v3_norm(c->wrench) / load, seed);
+            record_worst(&t->force, tact_v3_norm(c->wrench) / load, seed);
             springs += 0.5 * tact_world_law(world, i)->compliance * f * f;
         }
     }
@@ -337,7 +337,7 @@ static double check_targets(struct hands_scene *s, struct world_tally *t)
 
 static void merge(struct worst *all, const struct worst *one, double bound)
 {
-    note(all, one->value, one->seed);
+    record_worst(all, one->value, one->seed);
     all->exceed += !(one->value <= bound);
 }
 
@@ -377,8 +377,8 @@ static void run(int seed, double h, int ticks, struct world_tally *total)
             fail_msg("world %d, h %g, tick %d: not finite", seed, h, i);
         }
         double allowed = 1e-6 * all + lift + springs;
-        note(&t->energy, (energy - first - driven) / allowed, seed);
-        note(&t->work, work / allowed, seed);
+        record_worst(&t->energy, (energy - first - driven) / allowed, seed);
+        record_worst(&t->work, work / allowed, seed);
     }
     one.ticks = ticks;
     one.unsolved = s.world.unsolved;

@@ -185,7 +185,7 @@ static void unsolved_ticks_do_not_add_energy(void **state)
             unsolved += few.stats.residual > 1e-8;
             if (full.stats.residual <= 1e-8) {
                 over += share > 2;
-                note(&ratio, share, seed);
+                record_worst(&ratio, share, seed);
             }
             tact_world_integrate(full.world);
         }

@@ -27,13 +27,13 @@ static struct tact_shape random_ellipsoid(void)
     return ellipsoid(s[0], s[1], s[2]);
 }
 
-static void sub_matrix(double turn[9], const struct tact_pose *pose)
+static void rotation_difference(double turn[9], const struct tact_pose *pose)
 {
     tact_quat_to_m3(turn, pose->quat_wxyz);
 }
 
 /* The surface at p + e t less that at p - e t, over 2 e: position along t, normal by L t. */
-static void check_bend(const struct tact_shape *shape, const struct tact_surface_point *p)
+static void check_curvature(const struct tact_shape *shape, const struct tact_surface_point *p)
 {
     const double *size = shape->size, e = 1e-6 * fmin(size[0], fmin(size[1], size[2]));
     double t[2][3], lt[3];
@@ -86,14 +86,14 @@ static void ellipsoid_curvatures(void **state)
             tact_v3_axpy(lt, -k[m], axes + 3 * m);
             assert_true(tact_v3_norm(lt) < 1e-12 * k[1]);
         }
-        check_bend(&s, &p);
+        check_curvature(&s, &p);
     }
     printf("normals to %.1e, curvature to %.1e, on the surface to %.1e\n", worst[0], worst[1],
            worst[2]);
     assert_true(worst[0] < 1e-13 && worst[1] < 1e-11 && worst[2] < 1e-14);
 }
 
-/* Extent of a shape's ellipsoid along a world direction. */
+/* Support function of an ellipsoid along a world direction. */
 static double extent(const struct tact_shape *s, const double turn[9], const double *n)
 {
     double local[3], sum = 0.0;
@@ -104,7 +104,7 @@ static double extent(const struct tact_shape *s, const double turn[9], const dou
     return sqrt(sum);
 }
 
-/* How far p is beyond the ellipsoid, over its size: 0 on it. */
+/* Relative distance of p outside the ellipsoid; 0 on its surface. */
 static double outside(const struct tact_shape *s, const double *p)
 {
     double f = 0.0;
@@ -114,7 +114,7 @@ static double outside(const struct tact_shape *s, const double *p)
     return sqrt(f) - 1.0;
 }
 
-/* Distance of the two planes that touch A and B across n: of any n no more than the distance of
+/* Gap between the supporting planes of A and B with normal n: for any n at most the distance of
  * disjoint A and B (weak duality). */
 static double dual(const struct smooth_pair *pair, const double *n)
 {
@@ -122,8 +122,8 @@ static double dual(const struct smooth_pair *pair, const double *n)
            extent(pair->shape[1], pair->turn[1], n);
 }
 
-/* The least overlap seen from many directions. */
-static double best_of_many(const struct smooth_pair *pair)
+/* The least overlap over many directions. */
+static double least_overlap_of_directions(const struct smooth_pair *pair)
 {
     double best = -INFINITY;
     for (int i = 0; i < 2000; i++) { /* a spiral over the sphere */
@@ -136,11 +136,11 @@ static double best_of_many(const struct smooth_pair *pair)
 
 /* The distance of two ellipsoids is a convex program. Points on both and a direction whose dual
  * value is their distance prove each other: neither can be improved. */
-static void ellipsoids_against_the_dual(void **state)
+static void distances_equal_the_dual(void **state)
 {
     (void)state;
     const int pairs = campaign_size(10000, 1000000);
-    int apart = 0, shallow = 0, least = 0, lost = 0;
+    int apart = 0, shallow = 0, least = 0, not_found = 0;
     double gap = 0.0, on = 0.0;
     for (int i = 0; i < pairs; i++) {
         struct tact_shape a = random_ellipsoid(), b = random_ellipsoid();
@@ -149,7 +149,7 @@ static void ellipsoids_against_the_dual(void **state)
         struct smooth_contact c;
         tact_smooth_pair(&a, &pa, &b, &pb, &pair);
         if (tact_smooth_find(&pair, &c)) {
-            lost++; /* from nothing; a tick counts it as closest_not_found */
+            not_found++; /* by a cold search; a tick counts it as closest_not_found */
             continue;
         }
         double far[3], size = fmax(tact_v3_norm(a.size), tact_v3_norm(b.size));
@@ -160,26 +160,27 @@ static void ellipsoids_against_the_dual(void **state)
         on = fmax(on, fmax(fabs(outside(&a, c.local[0])), fabs(outside(&b, c.local[1]))));
         if (c.gap > 0.0) {
             apart++;
-            assert_true(best_of_many(&pair) <= c.gap + 1e-12 * size);
+            assert_true(least_overlap_of_directions(&pair) <= c.gap + 1e-12 * size);
         } else if (c.gap > -0.2 * fmin(a.size[0], b.size[0])) {
-            shallow++; /* the dual has several maxima: the least overlap is nearly always found */
-            least += best_of_many(&pair) <= c.gap + 1e-12 * size;
+            shallow++; /* the dual has several maxima, of which the search nearly always finds the
+                          greatest */
+            least += least_overlap_of_directions(&pair) <= c.gap + 1e-12 * size;
         }
     }
     printf("%d pairs, %d apart: primal and dual differ by at most %.1e of the size, points are on "
            "the surfaces to %.1e; of %d shallow overlaps %d are the least; %d not found\n",
-           pairs, apart, gap, on, shallow, least, lost);
-    assert_true(lost <= 1 + pairs / 10000);
+           pairs, apart, gap, on, shallow, least, not_found);
+    assert_true(not_found <= 1 + pairs / 10000);
     assert_true(gap < 1e-12 && on < 1e-14 && apart > pairs / 4 && shallow > 0);
     assert_true(least >= 0.99 * shallow);
 }
 
-/* From the last tick's points a few steps lead to the same place as from nothing. */
-static void following_is_finding(void **state)
+/* A few steps from the last tick's points lead to the same result as a cold search. */
+static void following_agrees_with_searching(void **state)
 {
     (void)state;
     double worst = 0.0;
-    int count = 0, lost = 0;
+    int count = 0, not_found = 0;
     for (int i = 0; i < campaign_size(2000, 200000); i++) {
         struct tact_shape a = random_ellipsoid(), b = random_ellipsoid();
         struct tact_pose pa = random_pose(0.1), pb = random_pose(0.05);
@@ -198,8 +199,9 @@ static void following_is_finding(void **state)
         tact_smooth_pair(&a, &pa, &b, &pb, &pair);
         assert_int_equal(tact_smooth_find(&pair, &found), 0);
         count++;
-        if (tact_smooth_follow(&pair, &c)) { /* rarely, of very flat ones: then it is found anew */
-            lost++;
+        if (tact_smooth_follow(
+                &pair, &c)) { /* rarely, for very flat ellipsoids: then a cold search follows */
+            not_found++;
             continue;
         }
         for (int k = 0; k < 2; k++) {
@@ -208,11 +210,11 @@ static void following_is_finding(void **state)
             }
         }
     }
-    printf("points differ by %.1e of the size, %d of %d were lost\n", worst, lost, count);
-    assert_true(worst < 1e-12 && lost <= count / 500);
+    printf("points differ by %.1e of the size, %d of %d were lost\n", worst, not_found, count);
+    assert_true(worst < 1e-12 && not_found <= count / 500);
 }
 
-/* On a half-space: gap and point of an ellipsoid's support function; either may be A. */
+/* Ellipsoid on a half-space: gap and point from the support function, with either shape as A. */
 static void ellipsoid_on_a_plane(void **state)
 {
     (void)state;
@@ -221,8 +223,8 @@ static void ellipsoid_on_a_plane(void **state)
         struct tact_shape e = random_ellipsoid();
         struct tact_pose pe = random_pose(0.2), pp = random_pose(0.2);
         double turn_e[9], turn_p[9], apart[3];
-        sub_matrix(turn_e, &pe);
-        sub_matrix(turn_p, &pp);
+        rotation_difference(turn_e, &pe);
+        rotation_difference(turn_p, &pp);
         const double up[3] = {turn_p[2], turn_p[5], turn_p[8]};
         tact_v3_sub(apart, pe.position, pp.position);
         double exact = tact_v3_dot(up, apart) - extent(&e, turn_e, up);
@@ -238,9 +240,8 @@ static void ellipsoid_on_a_plane(void **state)
     }
 }
 
-/* Deep in each other, on the same centre, and as flat as a coin: an answer or a refusal, no more.
- */
-static void odd_poses(void **state)
+/* Deep overlaps, common centres and flat ellipsoids: a valid result or a refusal. */
+static void extreme_poses_are_solved_or_refused(void **state)
 {
     (void)state;
     struct tact_shape a = ellipsoid(0.1, 0.1, 1e-5), b = ellipsoid(0.02, 0.02, 0.02);
@@ -448,7 +449,7 @@ static void the_papers_matrix_has_the_other_sign(void **state)
         if (tact_smooth_find(&pair, &c) || !(c.gap > 0.0)) {
             continue;
         }
-        tact_v3_axpy(pose[0].position, -c.gap, c.frame); /* until they touch */
+        tact_v3_axpy(pose[0].position, -c.gap, c.frame); /* moved into contact */
         tact_smooth_pair(&shape[0], &pose[0], &shape[1], &pose[1], &pair);
         assert_int_equal(tact_smooth_follow(&pair, &c), 0);
         for (int k = 0; k < 12; k++) {
@@ -462,7 +463,7 @@ static void the_papers_matrix_has_the_other_sign(void **state)
             double q[2], rates[2], over[3], local[9];
             tact_m3_tmul_v3(over, pair.turn[k], motion.over[k]);
             to_chart(shape[k].size, c.local[k], over, q, rates);
-            regular = regular && cos(q[1]) > 0.3; /* away from the chart's poles */
+            regular = regular && cos(q[1]) > 0.3; /* away from the poles of the chart */
             chart_twist(shape[k].size, q, rates, of[k]);
             chart_frame(shape[k].size, q, at, local);
             tact_m3_mul_t(axes[k], local, pair.turn[k]); /* rows in the world */
@@ -502,10 +503,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ellipsoid_curvatures),
-        cmocka_unit_test(ellipsoids_against_the_dual),
-        cmocka_unit_test(following_is_finding),
+        cmocka_unit_test(distances_equal_the_dual),
+        cmocka_unit_test(following_agrees_with_searching),
         cmocka_unit_test(ellipsoid_on_a_plane),
-        cmocka_unit_test(odd_poses),
+        cmocka_unit_test(extreme_poses_are_solved_or_refused),
         cmocka_unit_test(motion_of_the_contact),
         cmocka_unit_test(the_papers_matrix_has_the_other_sign),
     };

@@ -69,14 +69,15 @@ static struct rolling_body make_top(double w)
 }
 
 struct spin {
-    double reverses;    /* when the spin about the top's own axis first changes its sign [s] */
-    double at[4];       /* after 5, 10, 15, 20 s [rad/s] */
+    double
+        reversal_time;  /* time at which the spin about the top's own axis first changes sign [s] */
+    double at[4];       /* spin after 5, 10, 15, 20 s [rad/s] */
     double most, least; /* energy over the start, mean of a second, of the kinetic energy then */
     double highest, deepest; /* gap [m] */
 };
 
-/* Its turning about the vertical. */
-static double upward(const struct rolling_body *b)
+/* Angular velocity about the vertical [rad/s]. */
+static double vertical_spin(const struct rolling_body *b)
 {
     double w[3];
     tact_quat_rotate(w, b->y, b->y + 4);
@@ -86,14 +87,14 @@ static double upward(const struct rolling_body *b)
 static struct spin exact_spin(double w, double seconds)
 {
     struct rolling_body b = make_top(w);
-    struct spin out = {.reverses = 0.0};
+    struct spin out = {.reversal_time = 0.0};
     const double h = 2e-4, start = rolling_energy(&b);
     double last = w;
     for (long i = 1; i <= lround(seconds / h); i++) {
         rolling_step(&b, h);
-        double t = (double)i * h, now = upward(&b);
-        if (!(out.reverses > 0.0) && now * last < 0.0) {
-            out.reverses = t - h * now / (now - last);
+        double t = (double)i * h, now = vertical_spin(&b);
+        if (!(out.reversal_time > 0.0) && now * last < 0.0) {
+            out.reversal_time = t - h * now / (now - last);
         }
         last = now;
         if (i % lround(5.0 / h) == 0) {
@@ -117,8 +118,8 @@ static struct spin ticked_spin(double w, double seconds, double h)
         scene_step(&s);
         double t = (double)i * h, now = body->twist[5];
         double gap = tact_world_contact(s.world, 0)->patch.gap[0];
-        if (!(out.reverses > 0.0) && now * last < 0.0) {
-            out.reverses = t - h * now / (now - last);
+        if (!(out.reversal_time > 0.0) && now * last < 0.0) {
+            out.reversal_time = t - h * now / (now - last);
         }
         last = now;
         sum += scene_phase_energy(&s) / (double)second;
@@ -136,25 +137,25 @@ static struct spin ticked_spin(double w, double seconds, double h)
     }
     printf("h %.2f ms: reverses at %.4f s, spin %.4f %.4f rad/s after 5 and 10 s, energy %+.3f to "
            "%+.3f %%, gap %.1e to %.1e m, %ld unsolved\n",
-           1e3 * h, out.reverses, out.at[0], out.at[1], 100.0 * out.least, 100.0 * out.most,
+           1e3 * h, out.reversal_time, out.at[0], out.at[1], 100.0 * out.least, 100.0 * out.most,
            out.deepest, out.highest, s.unsolved);
     scene_close(&s);
     return out;
 }
 
-/* The page's top: what an adaptive integrator says, and the ticks at 1 ms and half of that follow
- * it to a percent; at 2 ms, the energy to 0.4 %. */
-static void rattleback_reverses(void **state)
+/* The rattleback compared with an adaptive integrator: at periods of 1 ms and 0.5 ms the spin
+ * agrees to a percent; at 2 ms the energy to 0.4 %. */
+static void a_rattleback_reverses_at_the_exact_time(void **state)
 {
     (void)state;
     struct spin exact = exact_spin(4.0, 10.0);
-    printf("exact: reverses at %.5f s, spin %.4f %.4f rad/s\n", exact.reverses, exact.at[0],
+    printf("exact: reverses at %.5f s, spin %.4f %.4f rad/s\n", exact.reversal_time, exact.at[0],
            exact.at[1]);
-    assert_true(fabs(exact.reverses / 3.41426 - 1.0) < 1e-3);
+    assert_true(fabs(exact.reversal_time / 3.41426 - 1.0) < 1e-3);
     for (int i = 0; i < 3; i++) {
         double h = 2e-3 / (1 << i), energy = i ? 0.005 : 0.01;
         struct spin is = ticked_spin(4.0, 10.0, h);
-        assert_true(fabs(is.reverses / exact.reverses - 1.0) < 1e-3);
+        assert_true(fabs(is.reversal_time / exact.reversal_time - 1.0) < 1e-3);
         assert_true(fabs(is.at[0] / exact.at[0] - 1.0) < 0.01);
         assert_true(fabs(is.at[1] / exact.at[1] - 1.0) < 0.005);
         assert_true(is.least > -energy && is.most < (i ? 0.002 : 0.004));
@@ -162,36 +163,36 @@ static void rattleback_reverses(void **state)
     }
 }
 
-/* The other way round it does not. */
-static void rattleback_goes_on(void **state)
+/* Spun in the other direction, a rattleback does not reverse. */
+static void the_other_spin_does_not_reverse(void **state)
 {
     (void)state;
     struct spin exact = exact_spin(-4.0, 10.0);
     struct spin is = ticked_spin(-4.0, 10.0, 1e-3);
     printf("exact: %.4f %.4f rad/s\n", exact.at[0], exact.at[1]);
-    assert_true(!(exact.reverses > 0.0) && !(is.reverses > 0.0));
+    assert_true(!(exact.reversal_time > 0.0) && !(is.reversal_time > 0.0));
     assert_true(fabs(is.at[0] / exact.at[0] - 1.0) < 2e-3);
     assert_true(fabs(is.at[1] / exact.at[1] - 1.0) < 2e-3);
 }
 
-/* Without the term the tick has the first order: it is what the velocities are asked for that makes
- * the difference, and not the surface. */
-static int measure_now(const struct tact_pair_query *q, struct tact_patch *patch,
-                       struct tact_pair_piece *piece)
+/* The model without the rates of its contact: the tick is then only of first order, which shows
+ * that the second order is due to them and not to the exact surface. */
+static int measure_without_rates(const struct tact_pair_query *q, struct tact_patch *patch,
+                                 struct tact_pair_piece *piece)
 {
     int rc = tact_model_smooth.measure(q, patch, piece);
     memset(patch->target_velocity, 0, sizeof patch->target_velocity);
     return rc;
 }
 
-static void without_the_term_energy_goes(void **state)
+static void without_the_rate_term_energy_is_lost(void **state)
 {
     (void)state;
     struct rolling_body b = make_top(4.0);
     struct tact_contact_model plain = tact_model_smooth;
     struct world_scene s;
     double lost[2];
-    plain.measure = measure_now;
+    plain.measure = measure_without_rates;
     for (int i = 0; i < 2; i++) {
         open_rolling(&s, &b, top_size, TOP_YAW, 1e-3, 0.6, i ? &plain : &tact_model_smooth);
         double start = scene_phase_energy(&s), kinetic = start - 0.25 * G * b.y[9];
@@ -207,7 +208,7 @@ static void without_the_term_energy_goes(void **state)
 /* Small rocking about the long axis and across: (I + m h^2) theta'' + m g (rho - h) theta = 0 where
  * it rolls, without the m h^2 where nothing holds the contact. rho: radius of curvature, h: height
  * of the centre of mass. */
-static void rocks_at_its_frequency(void **state)
+static void rocking_has_the_exact_frequency(void **state)
 {
     (void)state;
     const double r2[2] = {0.022 * 0.022 / 0.018, 0.11 * 0.11 / 0.018}, height = 0.018 - 0.004;
@@ -225,7 +226,7 @@ static void rocks_at_its_frequency(void **state)
         open_rolling(&s, &b, top_size, 0.0, 1e-3, i / 2 ? 0.0 : 0.6, &tact_model_smooth);
         const struct tact_body *body = tact_world_body(s.world, 0);
         double t = 0.0;
-        while (crossings < 21 && t < 10.0) { /* of the upright: ten periods */
+        while (crossings < 21 && t < 10.0) { /* crossings of the upright pose: ten periods */
             scene_step(&s);
             t += 1e-3;
             double now = body->pose.quat_wxyz[1 + i % 2];
@@ -268,7 +269,8 @@ static void chaplygins_ball_rolls(void **state)
         open_rolling(&s, &b, size, 0.0, 2e-3 / (1 << i), 0.5, &tact_model_smooth);
         scene_run(&s, 10.0);
         const struct tact_body *body = tact_world_body(s.world, 0);
-        double before[3]; /* velocities are half a tick behind and, once solved, ahead */
+        double before[3]; /* velocities are half a tick before the pose and, once solved, half a
+                             tick after it */
         tact_v3_copy(before, body->twist + 3);
         scene_solve(&s);
         tact_quat_rotate(ends, exact.y, exact.y + 4);
@@ -281,7 +283,7 @@ static void chaplygins_ball_rolls(void **state)
             const double start[3] = {0.0099, 0.0035, 0.00585};
             off = fmax(off, fabs(0.5 * (before[k] + body->twist[3 + k]) - ends[k]));
             kept = fmax(kept, fabs(l[k] - start[k]) / 0.0099);
-            if (!i) { /* what others found */
+            if (!i) { /* published values */
                 assert_true(fabs(ends[k] - known[k]) < 1e-5);
             }
         }
@@ -294,7 +296,7 @@ static void chaplygins_ball_rolls(void **state)
     assert_true(fabs(exact.y[7] - known[3]) < 1e-5 && fabs(exact.y[8] - known[4]) < 1e-5);
 }
 
-/* A table that turns about z, heavy enough not to notice. */
+/* A table that turns about z, heavy enough that the ball does not disturb it. */
 static void add_turntable(struct world_scene *s, double rate)
 {
     struct tact_link_def link = {.parent = -1,
@@ -313,7 +315,8 @@ static void add_turntable(struct world_scene *s, double rate)
     assert_true(tact_world_add_shape(s->world, owner, &plane, &here, 0) >= 0);
 }
 
-/* A solid ball that rolls on a turning table goes round at 2/7 of its rate, wherever it starts. */
+/* A solid ball that rolls on a turntable moves on a circle at 2/7 of its angular velocity,
+ * wherever it starts. */
 static void ball_circles_on_a_turntable(void **state)
 {
     (void)state;
@@ -352,10 +355,10 @@ static void ball_circles_on_a_turntable(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rattleback_reverses),
-        cmocka_unit_test(rattleback_goes_on),
-        cmocka_unit_test(without_the_term_energy_goes),
-        cmocka_unit_test(rocks_at_its_frequency),
+        cmocka_unit_test(a_rattleback_reverses_at_the_exact_time),
+        cmocka_unit_test(the_other_spin_does_not_reverse),
+        cmocka_unit_test(without_the_rate_term_energy_is_lost),
+        cmocka_unit_test(rocking_has_the_exact_frequency),
         cmocka_unit_test(chaplygins_ball_rolls),
         cmocka_unit_test(ball_circles_on_a_turntable),
     };

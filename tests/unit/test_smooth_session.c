@@ -1,7 +1,4 @@
-/*
- * The model of smooth surfaces in a scene, by its name: replays from any tick, soft surfaces, and
- * what it refuses.
- */
+/* The model `smooth` in scenes: replays from any tick, soft surfaces, and refused shapes. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,8 +17,8 @@
 #define G 9.81
 #define PI 3.14159265358979323846
 
-/* Two ellipsoids, one on the other, on a floor, and a ball that comes by: all slide, roll and hit.
- */
+/* Two ellipsoids, one on the other, on a floor, and a ball that hits them: all slide, roll and
+ * collide. */
 static const char heap[] =
     "name: heap\nduration: 0.6\ncontact: {model: smooth}\n"
     "materials: [{name: stone}, {name: ground}]\n"
@@ -37,7 +34,7 @@ static const char heap[] =
     "  - name: ball\n    mass: 0.05\n    position: [-0.15, 0, 0.0105]\n    velocity: [0.6, 0, 0]\n"
     "    shapes: [{type: sphere, radius: 0.01, material: stone}]\n";
 
-/* The same with a ring and crates: one island of three models. */
+/* The same with a torus and boxes: one island with three models. */
 static const char mixed[] =
     "name: mixed\nduration: 0.6\ncontact: {model: smooth}\n"
     "materials: [{name: stone}, {name: crate}, {name: ground}]\n"
@@ -70,7 +67,7 @@ static void replays_from_any_tick(void **state)
     check_replays(mixed);
 }
 
-static void refuses_edges(void **state)
+static void shapes_with_edges_are_refused(void **state)
 {
     (void)state;
     static const char text[] =
@@ -95,7 +92,7 @@ static void refuses_edges(void **state)
 
 /* A soft ellipsoid on a plane has Hertz's ellipse: its torsion arm is 3/8 of the perimeter's mean,
  * of a ball 3 pi / 16 a with a^3 = 3 N R / (4 E*). */
-static void soft_surfaces_have_hertzs_patch(void **state)
+static void soft_surfaces_have_the_patch_of_hertz(void **state)
 {
     (void)state;
     for (int i = 0; i < 2; i++) {
@@ -132,7 +129,7 @@ static void soft_surfaces_have_hertzs_patch(void **state)
 
 /* Two ellipsoids that roll on each other, followed from tick to tick: what a measurement costs. The
  * bound is loose, as the machine may be busy. */
-static void a_warm_pair_is_quick(void **state)
+static void a_warm_query_is_fast(void **state)
 {
     (void)state;
     const struct tact_shape a = {.kind = TACT_SHAPE_ELLIPSOID, .size = {0.05, 0.03, 0.02}};
@@ -160,7 +157,7 @@ static void a_warm_pair_is_quick(void **state)
     pa.position[2] = 0.0499;
     for (int i = 0; i < 20; i++) {
         double began = cpu_seconds();
-        for (int k = 0; k < 2000; k++) { /* rocks by 0.1 rad */
+        for (int k = 0; k < 2000; k++) { /* rocking by 0.1 rad */
             const double turn[3] = {0.1 * sin(0.03 * k), 0.1 * cos(0.04 * k), 0.0};
             tact_quat_from_rotvec(pa.quat_wxyz, turn);
             assert_int_equal(tact_model_smooth.measure(&q, &patch, &piece), 0);
@@ -175,9 +172,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(replays_from_any_tick),
-        cmocka_unit_test(refuses_edges),
-        cmocka_unit_test(soft_surfaces_have_hertzs_patch),
-        cmocka_unit_test(a_warm_pair_is_quick),
+        cmocka_unit_test(shapes_with_edges_are_refused),
+        cmocka_unit_test(soft_surfaces_have_the_patch_of_hertz),
+        cmocka_unit_test(a_warm_query_is_fast),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,8 +18,9 @@
 #define MU 0.3
 #define MASS 0.02
 #define RADIUS 0.02
-#define BELOW 0.006 /* centre of mass below the ball's centre */
-#define SOFT 1e-5   /* [m/s] at which friction is half a limit's in the equations */
+#define CENTER_OFFSET 0.006 /* centre of mass below the ball's centre */
+#define SLIP_SCALE                                                                                 \
+    1e-5 /* slip at which the regularised friction of the equations is half of its limit [m/s] */
 
 /* A ball whose centre of mass is off its centre, with the friction of an ellipsoid limit surface of
  * that torsion arm. Quaternion, w in body axes, centre of mass, its velocity. */
@@ -30,8 +31,8 @@ struct top {
 static const double inertia[3] = {131.0 / 350.0 * MASS * RADIUS * RADIUS,
                                   131.0 / 350.0 * MASS *RADIUS *RADIUS, 0.4 * MASS *RADIUS *RADIUS};
 
-/* What turns body axes: I^-1 of a torque. */
-static void turned_by(const double *turn, const double *torque, double *alpha)
+/* Angular acceleration in body axes due to a torque: I^-1 of it. */
+static void angular_acceleration(const double *turn, const double *torque, double *alpha)
 {
     double body[3];
     tact_m3_tmul_v3(body, turn, torque);
@@ -45,7 +46,7 @@ static void turned_by(const double *turn, const double *torque, double *alpha)
 static void friction(double arm, const double *slip, double spin, double *force, double *torque)
 {
     double size = sqrt(slip[0] * slip[0] + slip[1] * slip[1] + arm * arm * spin * spin);
-    size = sqrt(size * size + SOFT * SOFT);
+    size = sqrt(size * size + SLIP_SCALE * SLIP_SCALE);
     tact_v3_set(force, -MU * slip[0] / size, -MU * slip[1] / size, 1.0);
     tact_v3_set(torque, 0.0, 0.0, -MU * arm * arm * spin / size);
 }
@@ -55,7 +56,7 @@ static void friction(double arm, const double *slip, double spin, double *force,
 static void top_rate(const struct top *top, const double *y, double *rate)
 {
     double turn[9], w[3], l[3], d[3], r[3], t[3], u[3], slip[3], force[3], torque[3];
-    double free[3], per[3], local[3] = {0.0, 0.0, BELOW}, iw[3];
+    double free[3], per[3], local[3] = {0.0, 0.0, CENTER_OFFSET}, iw[3];
     tact_quat_to_m3(turn, y);
     tact_m3_mul_v3(w, turn, y + 4);
     tact_m3_mul_v3(d, turn, local);
@@ -69,10 +70,10 @@ static void top_rate(const struct top *top, const double *y, double *rate)
     }
     tact_m3_mul_v3(l, turn, iw);
     tact_v3_cross(t, l, w);
-    turned_by(turn, t, free); /* without contact */
+    angular_acceleration(turn, t, free); /* without contact */
     tact_v3_cross(t, r, force);
     tact_v3_add(t, t, torque);
-    turned_by(turn, t, per); /* of a unit normal force */
+    angular_acceleration(turn, t, per); /* of a unit normal force */
     double of_free = -G, of_force = 1.0 / MASS;
     tact_v3_cross(t, free, d);
     of_free += t[2];
@@ -121,7 +122,7 @@ static struct top make_top(double tilt, int upright, double arm)
         tact_v3_set(top.y + 4, 0.0, 0.0, 155.0);
     }
     double d[3]; /* the centre of mass starts at rest */
-    tact_v3_set(w, 0.0, 0.0, BELOW);
+    tact_v3_set(w, 0.0, 0.0, CENTER_OFFSET);
     tact_m3_mul_v3(d, m, w);
     tact_v3_set(top.y + 7, -d[0], -d[1], RADIUS - d[2]);
     return top;
@@ -140,7 +141,7 @@ static void open_top(struct world_scene *s, const struct top *top, double a,
     o.spin = spin;
     law.model = &tact_model_smooth;
     law.tip_radius = a; /* a disc of that radius, whatever the force */
-    local.position[2] = BELOW;
+    local.position[2] = CENTER_OFFSET;
     assert_int_equal(tact_body_set_mass(&body, MASS, packed), 0);
     memcpy(body.pose.quat_wxyz, top->y, 4 * sizeof *top->y);
     tact_v3_copy(body.pose.position, top->y + 7);
@@ -155,7 +156,7 @@ static void open_top(struct world_scene *s, const struct top *top, double a,
 }
 
 /* Cosine of the axis to the vertical. */
-static double upward(const double *quat)
+static double cosine_to_vertical(const double *quat)
 {
     const double z[3] = {0.0, 0.0, 1.0};
     double up[3];
@@ -167,7 +168,7 @@ static double upward(const double *quat)
  * contact. */
 static double jellett(const struct tact_body *body)
 {
-    const double d[3] = {0.0, 0.0, BELOW};
+    const double d[3] = {0.0, 0.0, CENTER_OFFSET};
     double l[3], r[3];
     tact_body_momentum(body, l);
     tact_quat_rotate(r, body->pose.quat_wxyz, d);
@@ -175,36 +176,37 @@ static double jellett(const struct tact_body *body)
     return -tact_v3_dot(l, r);
 }
 
-/* When the axis is level; 0: never. *lifts: when the normal force would first have to pull, which
- * the equations let it do. */
-static double exact_level(struct top top, double seconds, double *lifts)
+/* Time at which the axis is level [s], 0 if never. *lift_off: time at which the normal force first
+ * becomes negative, which the equations permit. */
+static double time_level_exact(struct top top, double seconds, double *lift_off)
 {
     const double h = 2e-5;
     double last = 1.0, level = 0.0, rate[13];
-    *lifts = 0.0;
+    *lift_off = 0.0;
     for (long i = 1; i <= lround(seconds / h); i++) {
         top_step(&top, h);
-        double now = upward(top.y);
+        double now = cosine_to_vertical(top.y);
         if (!(level > 0.0) && now < 0.0) {
             level = h * ((double)i - now / (now - last));
         }
         top_rate(&top, top.y, rate);
-        if (!(*lifts > 0.0) && rate[12] < -G) {
-            *lifts = h * (double)i;
+        if (!(*lift_off > 0.0) && rate[12] < -G) {
+            *lift_off = h * (double)i;
         }
         last = now;
     }
     return level;
 }
 
-static double ticked_level(struct world_scene *s, double seconds, double *angle, double *kept)
+static double time_level_in_world(struct world_scene *s, double seconds, double *angle,
+                                  double *kept)
 {
     struct tact_body *body = tact_world_body(s->world, 0);
     double last = 1.0, level = 0.0, start = jellett(body);
     *kept = 0.0;
     for (long i = 1; i <= lround(seconds / s->options.period); i++) {
         scene_step(s);
-        double now = upward(body->pose.quat_wxyz);
+        double now = cosine_to_vertical(body->pose.quat_wxyz);
         if (!(level > 0.0) && now < 0.0) {
             level = s->options.period * ((double)i - now / (now - last));
         }
@@ -215,8 +217,8 @@ static double ticked_level(struct world_scene *s, double seconds, double *angle,
     return level;
 }
 
-/* With friction at a point the top does not invert: it rolls after 0.04 s and stays nearly upright.
- */
+/* With friction at a point the top does not invert: after 0.04 s it rolls, and stays nearly
+ * upright. */
 static void point_does_not_invert(void **state)
 {
     (void)state;
@@ -224,28 +226,28 @@ static void point_does_not_invert(void **state)
     struct world_scene s;
     double angle, kept;
     open_top(&s, &top, 0.0, TACT_SPIN_LIMIT_SURFACE, 1e-3);
-    double level = ticked_level(&s, 2.0, &angle, &kept);
+    double level = time_level_in_world(&s, 2.0, &angle, &kept);
     printf("point: level at %.3f s, %.2f degrees after 2 s, Jellett's integral kept to %.1e\n",
            level, angle, kept);
     assert_true(!(level > 0.0) && angle < 6.0 && kept < 1e-3);
     scene_close(&s);
 }
 
-/* Spun about the vertical and well tilted, it inverts by friction at a point alone: the ticks
- * follow the equations until the top lifts off, which those do not know. */
+/* Spun about the vertical with a large tilt, the top inverts with friction at a point: the
+ * simulation follows the equations until the top lifts off, which those do not model. */
 static void point_inverts_when_tilted(void **state)
 {
     (void)state;
     const struct top top = make_top(0.5, 1, 0.0);
-    double lifts, exact = exact_level(top, 1.0, &lifts), angle, kept;
-    assert_true(fabs(exact - 0.496) < 0.002 && lifts > 0.4 && lifts < 0.6);
+    double lift_off, exact = time_level_exact(top, 1.0, &lift_off), angle, kept;
+    assert_true(fabs(exact - 0.496) < 0.002 && lift_off > 0.4 && lift_off < 0.6);
     for (int i = 0; i < 2; i++) {
         struct world_scene s;
         open_top(&s, &top, 0.0, TACT_SPIN_LIMIT_SURFACE, 1e-3 / (1 << i));
-        double level = ticked_level(&s, 1.0, &angle, &kept);
+        double level = time_level_in_world(&s, 1.0, &angle, &kept);
         printf("point, h %.1f ms: level at %.4f s, exact %.4f, lifts at %.4f; after 1 s %.1f "
                "degrees; Jellett's integral kept to %.1e\n",
-               1e3 * s.options.period, level, exact, lifts, angle, kept);
+               1e3 * s.options.period, level, exact, lift_off, angle, kept);
         assert_true(fabs(level / exact - 1.0) < 0.01 && angle > 150.0 && kept < 1e-4);
         scene_close(&s);
     }
@@ -259,12 +261,12 @@ static void patch_inverts(void **state)
     for (int i = 0; i < 3; i++) {
         double a = 1e-4 * (i + 1), angle, kept;
         const struct top top = make_top(0.1, 0, 3.0 * PI / 16.0 * a);
-        double lifts, exact = exact_level(top, 1.5, &lifts);
+        double lift_off, exact = time_level_exact(top, 1.5, &lift_off);
         assert_true(fabs(exact / known[i] - 1.0) < 5e-3);
         for (int k = 0; k < 2; k++) {
             struct world_scene s;
             open_top(&s, &top, a, k ? TACT_SPIN_LIMIT_SURFACE : TACT_SPIN_HERTZ, 1e-3);
-            double level = ticked_level(&s, 1.5, &angle, &kept);
+            double level = time_level_in_world(&s, 1.5, &angle, &kept);
             printf("a = %.1f mm, %s: level at %.4f s, exact %.4f\n", 1e3 * a,
                    k ? "Coulomb and Contensou" : "ellipsoid", level, exact);
             assert_true(level > 0.0 && (k || fabs(level / exact - 1.0) < 0.05));
@@ -282,7 +284,7 @@ static double kinetic(struct world_scene *s)
 
 /* Two ellipsoids thrown at each other without gravity: no impact gains energy, nor do they in the
  * end; they sink into each other by what they turn over in a tick. */
-static void collisions_gain_nothing(void **state)
+static void collisions_gain_no_energy(void **state)
 {
     (void)state;
     double deepest = 0.0, gained = -1.0;
@@ -347,7 +349,7 @@ int main(void)
         cmocka_unit_test(point_does_not_invert),
         cmocka_unit_test(point_inverts_when_tilted),
         cmocka_unit_test(patch_inverts),
-        cmocka_unit_test(collisions_gain_nothing),
+        cmocka_unit_test(collisions_gain_no_energy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

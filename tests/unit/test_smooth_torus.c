@@ -1,7 +1,5 @@
-/*
- * Tori: surface and mass, all contacts of two of them, Euler's disc on its rim, a ring that lies
- * and spins, a ring that hangs in another.
- */
+/* Tori: surface and mass, all contacts of two of them, Euler's disc on its rim, a ring that spins
+ * flat on the ground, a ring that hangs in another. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -72,8 +70,8 @@ static double ring_gap(const struct smooth_pair *pair, double u)
     return hypot(hypot(q[0], q[1]) - b[0], q[2]) - a[1] - b[1];
 }
 
-/* Local minima of that over u: the gaps of all contacts, as rings touch with their middle lines. */
-static int ring_minima(const struct smooth_pair *pair, double gaps[16])
+/* Local minima of ring_gap() over u: the gaps of all contacts. */
+static int find_ring_minima(const struct smooth_pair *pair, double gaps[16])
 {
     enum { STEPS = 2000 };
     int count = 0;
@@ -98,7 +96,7 @@ static int ring_minima(const struct smooth_pair *pair, double gaps[16])
 
 /* The local minima that are near are found, but for a few that are narrower than the samples of the
  * ring, and so shallow that they are hardly minima. */
-static void all_contacts_of_two_tori(void **state)
+static void all_contacts_of_two_tori_are_found(void **state)
 {
     (void)state;
     const int pairs = campaign_size(1200, 40000);
@@ -111,9 +109,11 @@ static void all_contacts_of_two_tori(void **state)
         struct smooth_pair pair;
         double gaps[16];
         tact_smooth_pair(&a, &pa, &b, &pb, &pair);
-        int found = tact_smooth_contacts(&pair, c), minima = ring_minima(&pair, gaps), near = 0;
+        int found = tact_smooth_contacts(&pair, c), minima = find_ring_minima(&pair, gaps),
+            near = 0;
         for (int k = 0; k < minima; k++) {
-            /* Deeper than its tube a ring may be past the other's middle. */
+            /* Overlaps deeper than the tube are ambiguous: a ring may be past the other's centre
+             * line. */
             if (gaps[k] > 0.2 * a.size[0] || gaps[k] < -0.5 * fmin(a.size[1], b.size[1])) {
                 continue;
             }
@@ -155,7 +155,7 @@ static struct tact_body *open_ring(struct world_scene *s, double ring, double tu
 /* Euler's disc on a rim of radius r about a ring of radius R: with its centre at rest it goes round
  * at Omega^2 = m g R (R + r sin a) / (sin a (I_1 R - (I_3 - I_1) r sin a)) at the tilt a, turning
  * about the line from centre to contact. With a sharp rim 4 g / (R sin a). */
-static void eulers_disc_goes_round(void **state)
+static void eulers_disc_precesses(void **state)
 {
     (void)state;
     static const double known[3] = {134.454, 79.2364, 60.2066}, tilts[3] = {10.0, 30.0, 60.0};
@@ -199,9 +199,9 @@ static void eulers_disc_goes_round(void **state)
     }
 }
 
-/* Dropped flat and spinning, a ring comes to rest where it is: the impact and its weight slow it,
- * by mu R of their impulses. */
-static void lying_ring_stops(void **state)
+/* Dropped flat and spinning, a ring stops without moving: the impulses of the impact and of the
+ * weight reduce its angular momentum by mu R times their size. */
+static void a_spinning_ring_on_the_ground_stops(void **state)
 {
     (void)state;
     const double ring = 0.03, tube = 0.005, mass = 0.1, mu = 0.4;
@@ -216,9 +216,9 @@ static void lying_ring_stops(void **state)
     tact_v3_set(body->twist + 3, 0.0, 0.0, 30.0);
     tact_world_refresh(s.world);
     double fall = sqrt(2.0 * 1e-4 / G), slows = mu * mass * ring / axial;
-    double landed = 30.0 - slows * G * fall, stop = landed / (slows * G);
+    double spin_after_impact = 30.0 - slows * G * fall, stop = spin_after_impact / (slows * G);
     scene_run(&s, fall + 0.5 * stop);
-    double half = body->twist[5] / (0.5 * landed);
+    double half = body->twist[5] / (0.5 * spin_after_impact);
     scene_run(&s, stop);
     printf(
         "half way %.4f of half its spin; at rest after %.3f s: %.1e rad/s, tilt %.1e, gap %.1e\n",
@@ -229,21 +229,22 @@ static void lying_ring_stops(void **state)
     scene_close(&s);
 }
 
-/* A ring hung in another swings as a pendulum and does not part from it: energy stays. */
-static void ring_hangs_in_a_ring(void **state)
+/* A ring hung in another swings as a pendulum and stays in contact: its energy is conserved. */
+static void a_ring_in_a_ring_swings(void **state)
 {
     (void)state;
     const double ring = 0.03, tube = 0.004, mass = 0.05;
     const double inertia[6] = {2.5e-5, 2.5e-5, 4.5e-5, 0.0, 0.0, 0.0};
     const double turn[3] = {0.5 * PI, 0.0, 0.0}, side[3] = {0.0, 0.5 * PI, 0.0};
-    struct tact_pose hook = tact_pose_identity();
+    struct tact_pose fixed_ring = tact_pose_identity();
     struct world_scene s;
     const struct tact_shape fixed = torus(ring, tube);
     struct tact_body *body = open_ring(&s, ring, tube, mass, inertia, 1e-3, 0.8);
-    tact_quat_from_rotvec(hook.quat_wxyz, turn);
-    scene_attach(&s, -1, &fixed, &hook, 0);
+    tact_quat_from_rotvec(fixed_ring.quat_wxyz, turn);
+    scene_attach(&s, -1, &fixed, &fixed_ring, 0);
     scene_start(&s);
-    /* Their inner sides touch: the lowest of the hook's, the highest of the ring's. */
+    /* Their inner sides touch: the lowest point of the fixed ring's, the highest of the hanging
+     * ring's. */
     double height = -2.0 * (ring - tube);
     tact_quat_from_rotvec(body->pose.quat_wxyz, side);
     tact_v3_set(body->pose.position, 0.0, 0.0, height - 2e-5);
@@ -272,9 +273,11 @@ static void ring_hangs_in_a_ring(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(surface_and_mass),       cmocka_unit_test(all_contacts_of_two_tori),
-        cmocka_unit_test(eulers_disc_goes_round), cmocka_unit_test(lying_ring_stops),
-        cmocka_unit_test(ring_hangs_in_a_ring),
+        cmocka_unit_test(surface_and_mass),
+        cmocka_unit_test(all_contacts_of_two_tori_are_found),
+        cmocka_unit_test(eulers_disc_precesses),
+        cmocka_unit_test(a_spinning_ring_on_the_ground_stops),
+        cmocka_unit_test(a_ring_in_a_ring_swings),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,7 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static void must(const char *command)
+static void require_success(const char *command)
 {
     if (system(command) != 0) {
         fprintf(stderr, "board: this failed: %s\n", command);
@@ -24,8 +24,9 @@ void board_setup(void)
         puts("skipped: for a virtual machine only, see tests/vm/run");
         exit(77);
     }
-    must("modprobe comedi comedi_num_legacy_minors=4 && modprobe comedi_test noauto=1 && "
-         "modprobe comedi_parport");
+    require_success(
+        "modprobe comedi comedi_num_legacy_minors=4 && modprobe comedi_test noauto=1 && "
+        "modprobe comedi_parport");
     board_attach("/dev/comedi0", "comedi_test 2000000,50000");
     board_attach("/dev/comedi1", "comedi_test 2000000,50000");
 }
@@ -35,7 +36,7 @@ void board_attach(const char *node, const char *driver)
     char command[160];
     snprintf(command, sizeof command, "comedi_config %s %s %s", driver ? "" : "-r", node,
              driver ? driver : "");
-    must(command);
+    require_success(command);
 }
 
 static int find_descriptor(int pid, const char *node)
@@ -131,7 +132,7 @@ long board_output(const char *node, unsigned int channel)
 {
     lsampl_t raw = 0;
     comedi_t *dev = comedi_open(node);
-    /* The inputs read back the outputs, which may be locked. */
+    /* Read through the inputs, to which the outputs are wired, as the outputs may be locked. */
     long value =
         dev && comedi_data_read(dev, 0, channel, 0, AREF_GROUND, &raw) >= 0 ? (long)raw : -1;
     if (dev) {

@@ -1,4 +1,5 @@
-/** Boards of comedi_test and comedi_parport in the machine, and the other end of their wires. */
+/** Boards of comedi_test and comedi_parport in the virtual machine, and access to the other end of
+ * their wires. */
 #ifndef TACT_TEST_VM_BOARD_H
 #define TACT_TEST_VM_BOARD_H
 
@@ -8,26 +9,28 @@
 #define BOARD_ZERO 32768U
 #define BOARD_MAX 65535U
 
-/** Loads the drivers and attaches comedi_test to /dev/comedi0 and /dev/comedi1. Ends the test with
- * 77 where this is no such machine. */
+/** Loads the drivers and attaches comedi_test to /dev/comedi0 and /dev/comedi1. Skips the test (77)
+ * outside the virtual machine. */
 void board_setup(void);
 
-/** Attaches a driver ("comedi_test 2000000,50000") to a node, or takes it off where it is NULL. */
+/** Attaches a driver ("comedi_test 2000000,50000") to a node, or detaches it where the driver is
+ * NULL. */
 void board_attach(const char *node, const char *driver);
 
-/** A descriptor of the same open file that process `pid` (0: this one) has of the node. The lock of
- * the outputs is the file's: through it a plant can drive the other channels of a locked board. */
+/** Duplicates the descriptor that process `pid` (0: this one) has of the node. The lock of the
+ * outputs belongs to the open file, so through it a simulated plant can drive the other channels
+ * of a locked board. */
 int board_wire(int pid, const char *node);
 
-/** Process id of a tact-guard that runs, or 0; and of the one that has a node open. */
+/** Process id of a running tact-guard, or 0; and of the one that has a given node open. */
 int board_guard(void);
 int board_guard_of(const char *node);
 
-/** One instruction each through such a descriptor. */
+/** Write or read one value through such a descriptor. */
 void board_wire_write(int fd, unsigned int subdevice, unsigned int channel, lsampl_t raw);
 lsampl_t board_wire_read(int fd, unsigned int subdevice, unsigned int channel);
 
-/** What a process of its own reads back from an analog output, or -1. */
+/** The value of an analog output, read by another process, or -1. */
 long board_output(const char *node, unsigned int channel);
 
 #endif

@@ -1,6 +1,6 @@
-/* Raw events of input devices, kept beside a session and played into it again without the devices:
- * every bit that they reported, with two that are unplugged while they send, and a loop that comes
- * too late for the kernel's buffer. */
+/* Raw events of input devices, recorded beside a session and played into a second one without the
+ * devices: all values have the same bits, with two devices that are unplugged while they send, and
+ * a loop too late for the kernel's buffer. */
 #include "events.h"
 
 #include <linux/input.h>
@@ -32,9 +32,9 @@ static atomic_int ticks; /* of the session, so far; negative: it has ended */
 static int live;
 static atomic_int losses; /* reported */
 
-/* The loop comes late once. */
-static void late_read(void *self, uint64_t tick, double t, int64_t now,
-                      struct tact_device_input *in)
+/* Delays the loop once. */
+static void read_with_delay(void *self, uint64_t tick, double t, int64_t now,
+                            struct tact_device_input *in)
 {
     (void)self, (void)t;
     if (live && tick == LATE) {
@@ -45,14 +45,14 @@ static void late_read(void *self, uint64_t tick, double t, int64_t now,
     atomic_store(&ticks, (int)tick);
 }
 
-static int late_open(const struct tact_device_config *config, struct tact_device *out,
-                     struct tact_error *err)
+static int open_with_delay(const struct tact_device_config *config, struct tact_device *out,
+                           struct tact_error *err)
 {
     (void)config, (void)err;
-    return script_device(late_read, NULL, out);
+    return script_device(read_with_delay, NULL, out);
 }
 
-/* %s: where each of the two is. */
+/* %s: the setting that selects each of the two. */
 static const char scene_text[] =
     "name: events\n"
     "devices:\n"
@@ -78,15 +78,15 @@ static void report(int pad, int puck, int n)
         pad_send(pad, EV_KEY, BTN_SOUTH, n / 20 % 2);
         pad_sync(pad);
     }
-    if (puck >= 0 && n / 200 % 2) { /* else it was released */
+    if (puck >= 0 && n / 200 % 2) { /* otherwise the puck is at rest */
         pad_send(puck, EV_REL, n % 6, n * 5 % 349 + 1);
         pad_send(puck, EV_KEY, BTN_1, n / 30 % 2);
         pad_sync(puck);
     }
 }
 
-/* Moves both, and pulls the plug of one and then of the other between two reports. */
-static void *hands(void *unused)
+/* Moves both devices, and unplugs one and then the other between two reports. */
+static void *move_devices(void *unused)
 {
     int pad = pad_plug(), puck = puck_plug(EV_REL), n = 0;
     atomic_store(&ticks, 0);
@@ -119,10 +119,10 @@ static void keep_message(void *unused, enum tact_message_level level, const char
     atomic_fetch_add(&losses, strstr(text, "the kernel lost events") != NULL);
 }
 
-static void run_hand(const char *pad, const char *puck, const char *log)
+static void run_session(const char *pad, const char *puck, const char *log)
 {
     static const struct tact_device_type late = {TACT_ABI(struct tact_device_type), "late",
-                                                 "comes late", late_open, NULL};
+                                                 "comes late", open_with_delay, NULL};
     static const struct tact_device_type *const types[] = {&late, &tact_evdev_type};
     static struct tact_session_report result;
     struct tact_session_options options = tact_session_options_default();
@@ -147,17 +147,17 @@ void events_are_played_to_the_bit(void **state)
     assert_int_equal(system("mkdir -p " FOLDER), 0);
     live = 1;
     atomic_store(&ticks, -1);
-    assert_int_equal(pthread_create(&thread, NULL, hands, NULL), 0);
+    assert_int_equal(pthread_create(&thread, NULL, move_devices, NULL), 0);
     while (atomic_load(&ticks) < 0) {
         usleep(1000);
     }
-    run_hand("match: " PAD_NAME, "match: " PUCK_NAME, FOLDER "/live.mcap");
+    run_session("match: " PAD_NAME, "match: " PUCK_NAME, FOLDER "/live.mcap");
     atomic_store(&ticks, -1);
     pthread_join(thread, NULL);
     live = 0;
     assert_true(atomic_load(&losses) > 0);
-    run_hand("recording: " FOLDER "/pad.evemu", "recording: " FOLDER "/puck.evemu",
-             FOLDER "/again.mcap");
+    run_session("recording: " FOLDER "/pad.evemu", "recording: " FOLDER "/puck.evemu",
+                FOLDER "/again.mcap");
     for (int i = 0; i < 2; i++) {
         int states[4];
         int compared =

@@ -9,7 +9,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-static void must(int rc, const char *what)
+static void require_success(int rc, const char *what)
 {
     if (rc < 0) {
         fprintf(stderr, "pad: %s: %s\n", what, strerror(errno));
@@ -20,7 +20,7 @@ static void must(int rc, const char *what)
 static void axis(int fd, unsigned short code, int low, int high)
 {
     struct uinput_abs_setup setup = {.code = code, .absinfo = {.minimum = low, .maximum = high}};
-    must(ioctl(fd, UI_ABS_SETUP, &setup), "UI_ABS_SETUP");
+    require_success(ioctl(fd, UI_ABS_SETUP, &setup), "UI_ABS_SETUP");
 }
 
 /* A device with axes of a type, and keys, to be created. */
@@ -28,13 +28,13 @@ static int begin(int type)
 {
     static int loaded;
     if (!loaded) {
-        must(system("modprobe uinput && modprobe evdev") ? -1 : 0, "modprobe");
+        require_success(system("modprobe uinput && modprobe evdev") ? -1 : 0, "modprobe");
         loaded = 1;
     }
     int fd = open("/dev/uinput", O_RDWR | O_CLOEXEC);
-    must(fd, "/dev/uinput");
-    must(ioctl(fd, UI_SET_EVBIT, EV_KEY), "EV_KEY");
-    must(ioctl(fd, UI_SET_EVBIT, type), "UI_SET_EVBIT");
+    require_success(fd, "/dev/uinput");
+    require_success(ioctl(fd, UI_SET_EVBIT, EV_KEY), "EV_KEY");
+    require_success(ioctl(fd, UI_SET_EVBIT, type), "UI_SET_EVBIT");
     return fd;
 }
 
@@ -42,14 +42,14 @@ static void create(int fd, const char *name, unsigned short product)
 {
     struct uinput_setup setup = {.id = {.bustype = BUS_USB, .vendor = 0x1209, .product = product}};
     snprintf(setup.name, sizeof setup.name, "%s", name);
-    must(ioctl(fd, UI_DEV_SETUP, &setup), "UI_DEV_SETUP");
-    must(ioctl(fd, UI_DEV_CREATE), "UI_DEV_CREATE");
+    require_success(ioctl(fd, UI_DEV_SETUP, &setup), "UI_DEV_SETUP");
+    require_success(ioctl(fd, UI_DEV_CREATE), "UI_DEV_CREATE");
 }
 
 int pad_plug(void)
 {
     int fd = begin(EV_ABS);
-    must(ioctl(fd, UI_SET_KEYBIT, BTN_SOUTH), "BTN_SOUTH");
+    require_success(ioctl(fd, UI_SET_KEYBIT, BTN_SOUTH), "BTN_SOUTH");
     axis(fd, ABS_X, -1000, 1000);
     axis(fd, ABS_Y, -1000, 1000);
     axis(fd, ABS_RX, 0, 255);
@@ -60,13 +60,13 @@ int pad_plug(void)
 int puck_plug(int type)
 {
     int fd = begin(type);
-    must(ioctl(fd, UI_SET_KEYBIT, BTN_0), "BTN_0");
-    must(ioctl(fd, UI_SET_KEYBIT, BTN_1), "BTN_1");
+    require_success(ioctl(fd, UI_SET_KEYBIT, BTN_0), "BTN_0");
+    require_success(ioctl(fd, UI_SET_KEYBIT, BTN_1), "BTN_1");
     for (unsigned short code = 0; code < 6; code++) { /* X to RZ, the same of both types */
         if (type == EV_ABS) {
             axis(fd, code, -350, 350);
         } else {
-            must(ioctl(fd, UI_SET_RELBIT, code), "UI_SET_RELBIT");
+            require_success(ioctl(fd, UI_SET_RELBIT, code), "UI_SET_RELBIT");
         }
     }
     create(fd, PUCK_NAME, 2);
@@ -75,7 +75,7 @@ int puck_plug(int type)
 
 void pad_unplug(int fd)
 {
-    must(ioctl(fd, UI_DEV_DESTROY), "UI_DEV_DESTROY");
+    require_success(ioctl(fd, UI_DEV_DESTROY), "UI_DEV_DESTROY");
     close(fd);
 }
 
@@ -83,7 +83,7 @@ void pad_send(int fd, int type, int code, int value)
 {
     const struct input_event event = {
         .type = (unsigned short)type, .code = (unsigned short)code, .value = value};
-    must((int)write(fd, &event, sizeof event), "write");
+    require_success((int)write(fd, &event, sizeof event), "write");
 }
 
 void pad_sync(int fd)

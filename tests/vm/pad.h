@@ -1,5 +1,6 @@
-/** Made with uinput: a pad with axes X and Y (-1000 to 1000), RX (0 to 255) and the button SOUTH; a
- * six-axis puck with the buttons 0 and 1 and axes X to RZ, relative or absolute (-350 to 350). */
+/** Devices made with uinput: a pad with axes X and Y (-1000 to 1000), RX (0 to 255) and the button
+ * SOUTH; a six-axis puck with the buttons 0 and 1 and axes X to RZ, relative or absolute (-350 to
+ * 350). */
 #ifndef TACT_TEST_VM_PAD_H
 #define TACT_TEST_VM_PAD_H
 
@@ -11,10 +12,10 @@
 int pad_plug(void);
 int puck_plug(int type);
 
-/** Takes it off. */
+/** Unplugs it. */
 void pad_unplug(int fd);
 
-/** Sends one event without, or with, the report's end. */
+/** pad_send() sends one event; pad_sync() ends the report. */
 void pad_send(int fd, int type, int code, int value);
 void pad_sync(int fd);
 

@@ -10,47 +10,47 @@
 #include "rt/log/log_reader.h"
 
 /* A log, read record by record. */
-struct side {
+struct log_cursor {
     struct tact_log *log;
     struct tact_record *record;
     uint32_t size;
     long offset;
 };
 
-static struct side open_side(const char *path, const char *field)
+static struct log_cursor open_cursor(const char *path, const char *field)
 {
-    struct side side = {.log = NULL};
-    assert_int_equal(tact_log_open(path, &side.log, NULL), 0);
-    side.record = malloc(tact_layout_bytes(tact_log_layout(side.log)));
-    side.offset = tact_log_field(side.log, field, &side.size);
-    assert_true(side.record && side.offset >= 0);
-    return side;
+    struct log_cursor log_cursor = {.log = NULL};
+    assert_int_equal(tact_log_open(path, &log_cursor.log, NULL), 0);
+    log_cursor.record = malloc(tact_layout_bytes(tact_log_layout(log_cursor.log)));
+    log_cursor.offset = tact_log_field(log_cursor.log, field, &log_cursor.size);
+    assert_true(log_cursor.record && log_cursor.offset >= 0);
+    return log_cursor;
 }
 
-static void close_side(struct side *side)
+static void close_cursor(struct log_cursor *log_cursor)
 {
-    free(side->record);
-    tact_log_close(side->log);
+    free(log_cursor->record);
+    tact_log_close(log_cursor->log);
 }
 
 /* State, stamp before the tick, channels. */
-static double *values(struct side *side, uint64_t stamped)
+static double *values(struct log_cursor *log_cursor, uint64_t stamped)
 {
-    double *v = side->record->values + side->offset;
-    v[1] = side->record->tick < stamped ? 0.0 : v[1] - (double)side->record->stamp_ns;
+    double *v = log_cursor->record->values + log_cursor->offset;
+    v[1] = log_cursor->record->tick < stamped ? 0.0 : v[1] - (double)log_cursor->record->stamp_ns;
     return v;
 }
 
 int same_device(const char *live, const char *again, const char *field, uint64_t stamped,
                 int states[4])
 {
-    struct side a = open_side(live, field);
-    struct side b = open_side(again, field);
+    struct log_cursor a = open_cursor(live, field);
+    struct log_cursor b = open_cursor(again, field);
     int ticks = 0;
     memset(states, 0, 4 * sizeof *states);
     assert_int_equal(a.size, b.size);
     while (tact_log_next(a.log, a.record) > 0) {
-        do { /* a loop that was late has left ticks out */
+        do { /* a late loop has skipped ticks */
             assert_int_equal(tact_log_next(b.log, b.record), 1);
         } while (b.record->tick < a.record->tick);
         const double *reported = values(&a, stamped), *played = values(&b, stamped);
@@ -63,7 +63,7 @@ int same_device(const char *live, const char *again, const char *field, uint64_t
         states[(int)reported[0]]++;
         ticks++;
     }
-    close_side(&a);
-    close_side(&b);
+    close_cursor(&a);
+    close_cursor(&b);
     return ticks;
 }

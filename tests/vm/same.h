@@ -1,13 +1,12 @@
-/** Whether a device that is played reported what the recorded one did. */
+/** Compares the values of a played device with those of the recorded one. */
 #ifndef TACT_TEST_VM_SAME_H
 #define TACT_TEST_VM_SAME_H
 
 #include <stdint.h>
 
-/** Compares what a device ("board_input") reported in two logs, bit for bit, for all ticks of the
- * first: its state, how long before the tick it was stamped (from a tick on), its channels. Fails
- * the test where something differs; states: in how many ticks it was in each. Returns the ticks
- * compared. */
+/** Compares a device ("board_input") in two logs, bit for bit, for all ticks of the first: its
+ * state, the age of its stamp (from tick `stamped` on), its channels. Fails the test at the first
+ * difference. states: number of ticks in each state. Returns the number of ticks compared. */
 int same_device(const char *live, const char *again, const char *field, uint64_t stamped,
                 int states[4]);
 

@@ -1,5 +1,5 @@
-/** Force-torque sensors, streams and recordings on comedi_test: part of the machine's test_comedi.
- */
+/** Force-torque sensors, streams and recordings on comedi_test: part of test_comedi in the virtual
+ * machine. */
 #ifndef TACT_TEST_VM_SENSOR_H
 #define TACT_TEST_VM_SENSOR_H
 

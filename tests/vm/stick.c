@@ -22,12 +22,12 @@ static struct {
     atomic_int slow_us;
     atomic_int count;
     atomic_int push;
-    atomic_int uploads; /* that are under way */
+    atomic_int uploads; /* in progress */
     atomic_int_fast64_t gone_ns;
     struct stick_event event[STICK_EVENTS];
 } stick;
 
-static void must(int rc, const char *what)
+static void require_success(int rc, const char *what)
 {
     if (rc < 0) {
         fprintf(stderr, "stick: %s: %s\n", what, strerror(errno));
@@ -35,8 +35,8 @@ static void must(int rc, const char *what)
     }
 }
 
-/* Keeps the level of the constant effect up to date. */
-static void feel(enum stick_kind kind, int id, int value, const struct ff_effect *effect)
+/* Updates the present level of the constant effect. */
+static void record_event(enum stick_kind kind, int id, int value, const struct ff_effect *effect)
 {
     static int level[STICK_EFFECTS];
     static int playing[STICK_EFFECTS];
@@ -55,9 +55,9 @@ static void feel(enum stick_kind kind, int id, int value, const struct ff_effect
     atomic_store(&stick.push, push);
 }
 
-static void keep(enum stick_kind kind, int id, int value, const struct ff_effect *effect)
+static void store_event(enum stick_kind kind, int id, int value, const struct ff_effect *effect)
 {
-    feel(kind, id, value, effect);
+    record_event(kind, id, value, effect);
     int n = atomic_load(&stick.count);
     if (n < STICK_EVENTS) {
         stick.event[n] = (struct stick_event){tact_clock_now(), kind, id, value, {0}};
@@ -72,14 +72,14 @@ static void upload(int request)
 {
     struct uinput_ff_upload up = {.request_id = (uint32_t)request};
     if (ioctl(stick.fd, UI_BEGIN_FF_UPLOAD, &up) < 0) {
-        return; /* taken off meanwhile */
+        return; /* the stick was unplugged */
     }
     atomic_fetch_add(&stick.uploads, 1);
     if (atomic_load(&stick.slow_us)) {
         usleep((unsigned int)atomic_load(&stick.slow_us));
     }
     atomic_fetch_sub(&stick.uploads, 1);
-    keep(STICK_UPLOAD, up.effect.id, 0, &up.effect);
+    store_event(STICK_UPLOAD, up.effect.id, 0, &up.effect);
     up.retval = 0;
     ioctl(stick.fd, UI_END_FF_UPLOAD, &up);
 }
@@ -90,12 +90,12 @@ static void erase(int request)
     if (ioctl(stick.fd, UI_BEGIN_FF_ERASE, &gone) < 0) {
         return;
     }
-    keep(STICK_ERASE, (int)gone.effect_id, 0, NULL);
+    store_event(STICK_ERASE, (int)gone.effect_id, 0, NULL);
     gone.retval = 0;
     ioctl(stick.fd, UI_END_FF_ERASE, &gone);
 }
 
-static void *drive(void *unused)
+static void *run_driver(void *unused)
 {
     (void)unused;
     while (!atomic_load(&stick.quit)) {
@@ -109,9 +109,9 @@ static void *drive(void *unused)
         } else if (event.type == EV_UINPUT && event.code == UI_FF_ERASE) {
             erase(event.value);
         } else if (event.type == EV_FF && event.code == FF_GAIN) {
-            keep(STICK_GAIN, -1, event.value, NULL);
+            store_event(STICK_GAIN, -1, event.value, NULL);
         } else if (event.type == EV_FF && event.code < FF_GAIN) {
-            keep(event.value ? STICK_PLAY : STICK_STOP, event.code, 0, NULL);
+            store_event(event.value ? STICK_PLAY : STICK_STOP, event.code, 0, NULL);
         }
     }
     return NULL;
@@ -123,21 +123,21 @@ static void create(const int *effects)
                                  .name = STICK_NAME,
                                  .ff_effects_max = STICK_EFFECTS};
     stick.fd = open("/dev/uinput", O_RDWR | O_NONBLOCK | O_CLOEXEC);
-    must(stick.fd, "/dev/uinput");
-    must(ioctl(stick.fd, UI_SET_EVBIT, EV_KEY), "EV_KEY");
-    must(ioctl(stick.fd, UI_SET_KEYBIT, BTN_TRIGGER), "BTN_TRIGGER");
-    must(ioctl(stick.fd, UI_SET_EVBIT, EV_ABS), "EV_ABS");
+    require_success(stick.fd, "/dev/uinput");
+    require_success(ioctl(stick.fd, UI_SET_EVBIT, EV_KEY), "EV_KEY");
+    require_success(ioctl(stick.fd, UI_SET_KEYBIT, BTN_TRIGGER), "BTN_TRIGGER");
+    require_success(ioctl(stick.fd, UI_SET_EVBIT, EV_ABS), "EV_ABS");
     for (int code = ABS_X; code <= ABS_Y; code++) {
         struct uinput_abs_setup axis = {.code = (uint16_t)code,
                                         .absinfo = {.minimum = -1000, .maximum = 1000}};
-        must(ioctl(stick.fd, UI_ABS_SETUP, &axis), "UI_ABS_SETUP");
+        require_success(ioctl(stick.fd, UI_ABS_SETUP, &axis), "UI_ABS_SETUP");
     }
-    must(ioctl(stick.fd, UI_SET_EVBIT, EV_FF), "EV_FF");
+    require_success(ioctl(stick.fd, UI_SET_EVBIT, EV_FF), "EV_FF");
     for (int i = 0; effects[i]; i++) {
-        must(ioctl(stick.fd, UI_SET_FFBIT, effects[i]), "UI_SET_FFBIT");
+        require_success(ioctl(stick.fd, UI_SET_FFBIT, effects[i]), "UI_SET_FFBIT");
     }
-    must(ioctl(stick.fd, UI_DEV_SETUP, &setup), "UI_DEV_SETUP");
-    must(ioctl(stick.fd, UI_DEV_CREATE), "UI_DEV_CREATE");
+    require_success(ioctl(stick.fd, UI_DEV_SETUP, &setup), "UI_DEV_SETUP");
+    require_success(ioctl(stick.fd, UI_DEV_CREATE), "UI_DEV_CREATE");
 }
 
 const char *stick_node(void)
@@ -146,7 +146,7 @@ const char *stick_node(void)
     char name[64] = "";
     char path[256];
     snprintf(node, sizeof node, "none");
-    must(ioctl(stick.fd, UI_GET_SYSNAME(sizeof name), name), "UI_GET_SYSNAME");
+    require_success(ioctl(stick.fd, UI_GET_SYSNAME(sizeof name), name), "UI_GET_SYSNAME");
     for (int i = 0; i < 32; i++) {
         snprintf(path, sizeof path, "/sys/devices/virtual/input/%s/event%d", name, i);
         if (access(path, F_OK) == 0) {
@@ -158,11 +158,11 @@ const char *stick_node(void)
 
 void stick_plug(const int *effects)
 {
-    const struct sched_param above = {.sched_priority = 92}; /* a device is not kept waiting */
+    const struct sched_param above = {.sched_priority = 92}; /* the driver must not be delayed */
     pthread_attr_t attr;
     static int loaded;
     if (!loaded++) {
-        must(system("modprobe uinput && modprobe evdev") ? -1 : 0, "modprobe");
+        require_success(system("modprobe uinput && modprobe evdev") ? -1 : 0, "modprobe");
     }
     create(effects);
     atomic_store(&stick.quit, 0);
@@ -171,14 +171,14 @@ void stick_plug(const int *effects)
     pthread_attr_setinheritsched(&attr, PTHREAD_EXPLICIT_SCHED);
     pthread_attr_setschedpolicy(&attr, SCHED_FIFO);
     pthread_attr_setschedparam(&attr, &above);
-    must(-pthread_create(&stick.driver, &attr, drive, NULL), "driver");
+    require_success(-pthread_create(&stick.driver, &attr, run_driver, NULL), "driver");
     pthread_attr_destroy(&attr);
 }
 
 void stick_unplug(void)
 {
     atomic_store(&stick.quit, 1);
-    must(ioctl(stick.fd, UI_DEV_DESTROY), "UI_DEV_DESTROY");
+    require_success(ioctl(stick.fd, UI_DEV_DESTROY), "UI_DEV_DESTROY");
     atomic_store(&stick.gone_ns, tact_clock_now());
     pthread_join(stick.driver, NULL);
     close(stick.fd);
@@ -194,7 +194,7 @@ void stick_send(int type, int code, int value)
     const struct input_event events[2] = {
         {.type = (uint16_t)type, .code = (uint16_t)code, .value = value},
         {.type = EV_SYN, .code = SYN_REPORT}};
-    must((int)write(stick.fd, events, sizeof events), "write");
+    require_success((int)write(stick.fd, events, sizeof events), "write");
 }
 
 int stick_uploads(void)
@@ -261,7 +261,7 @@ double stick_force(int64_t ns)
 {
     const struct ff_effect *e = stick_playing(FF_CONSTANT, ns);
     const double pi = 3.14159265358979323846;
-    /* 0x4000 is left */
+    /* direction 0x4000 is left */
     return e ? -sin(e->direction / 32768.0 * pi) * e->u.constant.level * stick_gain(ns) / 65535.0
              : 0.0;
 }

@@ -1,8 +1,6 @@
-/**
- * A force-feedback stick made with uinput: axes X and Y (-1000 to 1000), the button TRIGGER, and
- * whatever effects a test wants. A thread of its own is its driver: it takes uploads, and keeps
- * what happened. Effects end after their length, as those of a real one.
- */
+/** A force-feedback stick made with uinput: axes X and Y (-1000 to 1000), the button TRIGGER, and
+ * the effects that a test selects. A thread acts as its driver: it answers uploads and records all
+ * events. Effects end after their length, as on a real device. */
 #ifndef TACT_TEST_VM_STICK_H
 #define TACT_TEST_VM_STICK_H
 
@@ -27,27 +25,28 @@ struct stick_event {
 /** Plugs it in with these effects (FF_CONSTANT, ..., ended by 0). One at a time. */
 void stick_plug(const int *effects);
 
-/** Its node. */
+/** Path of its node. */
 const char *stick_node(void);
 
-/** Takes it off, as fast as the kernel does; and when the kernel had done so last. */
+/** Unplugs it; and the time at which the kernel had last removed it. */
 void stick_unplug(void);
 int64_t stick_gone(void);
 
 /** How long the driver sleeps in each upload from now on [us]. */
 void stick_slow(int us);
 
-/** Uploads that the driver sleeps in now. */
+/** Number of uploads in progress. */
 int stick_uploads(void);
 
-/** Sends an event and a report's end. */
+/** Sends an event and the end of the report. */
 void stick_send(int type, int code, int value);
 
-/** What happened since it was plugged in. */
+/** The events recorded since it was plugged in. */
 int stick_count(void);
 const struct stick_event *stick_event(int index);
 
-/** Effect of this type as it plays at a time, its length over or not: NULL where none does. */
+/** The effect of this type that is started at a time, even if its length is over; NULL where there
+ * is none. */
 const struct ff_effect *stick_playing(int type, int64_t ns);
 
 /** Gain at that time, 0xffff where none was set. */

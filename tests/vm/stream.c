@@ -1,6 +1,6 @@
-/* Streams of comedi_test, which gives by command a sawtooth (channel 0), a square wave (1) of the
- * same phase, and 0 V: scans are whole and recent, the tick makes no call, and a stream that was
- * lost comes back. */
+/* Streams of comedi_test, whose asynchronous commands yield a sawtooth (channel 0), a square wave
+ * (1) in phase with it, and 0 V: scans are whole and recent, the tick makes no system call, and a
+ * lost stream is restarted. */
 #include <errno.h>
 #include <math.h>
 #include <setjmp.h>
@@ -37,7 +37,8 @@ static int start(const char *rate, struct tact_device *out)
     return tact_comedi_type.open(&config.config, out, &config.err);
 }
 
-/* The two waves change sign together; between two channels of a scan the saw continues a little. */
+/* The two waves change sign together; between two channels of a scan the sawtooth advances
+ * slightly. */
 static void check_scan(void)
 {
     double saw = in.channel[SAW];
@@ -84,17 +85,17 @@ void a_stream_beside_the_loop(void **state)
     print_message("stream of 3 channels: %.1f us a tick, scans at most %.1f ms old\n",
                   (double)spent / TICKS / 1e3, 1e3 * oldest);
     assert_true(low < -0.7 * amplitude && high > 0.7 * amplitude);
-    assert_true(oldest < 0.03); /* the driver's timer goes by ticks of 4 ms */
+    assert_true(oldest < 0.03); /* the driver's timer has a resolution of 4 ms */
     assert_true(spent < TICKS * INT64_C(5000));
     struct tact_device second;
     assert_int_equal(start("2000", &second), -EBUSY);
     assert_non_null(strstr(config.err.text, "cannot stream"));
     device.ops->close(device.self);
-    assert_int_equal(start("2000", &device), 0); /* free again */
+    assert_int_equal(start("2000", &device), 0); /* the device can be opened again */
     device.ops->close(device.self);
 }
 
-/* The whole process is stopped until the driver's buffer has overflown. */
+/* Stops the whole process until the driver's buffer has overflowed. */
 static void stop_for_a_second(void)
 {
     const pid_t self = getpid();

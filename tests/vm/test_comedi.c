@@ -1,8 +1,8 @@
-/* The comedi device on the drivers comedi_test and comedi_parport: what it writes and reads, in how
- * many system calls, what it says about faults, and that the outputs let go.
+/* The comedi device on the drivers comedi_test and comedi_parport: its values, its number of system
+ * calls, its reports of faults, and that outputs are zeroed.
  *
- * comedi_test's inputs read back its outputs; the device locks its outputs, so the plant of these
- * tests drives channels through the device's own open file. */
+ * comedi_test's inputs are wired to its outputs; the device locks its outputs, so these tests drive
+ * channels through the device's own open file. */
 #include <errno.h>
 #include <math.h>
 #include <setjmp.h>
@@ -43,7 +43,7 @@ int ioctl_calls(void)
     return calls;
 }
 
-/* Without the guard, which has a test of its own. */
+/* Opens the device without the guard, which has a test of its own. */
 static int start(const struct tact_device_setting *settings, int count)
 {
     const struct tact_device_setting alone = SETTING("guard", "false");
@@ -73,7 +73,7 @@ static void steps(int n, const double *out)
 
 static const double zeros[TACT_DEVICE_CHANNELS];
 
-static void put(const char *node, unsigned int channel, lsampl_t raw)
+static void write_output(const char *node, unsigned int channel, lsampl_t raw)
 {
     comedi_t *dev = comedi_open(node);
     assert_non_null(dev);
@@ -91,11 +91,12 @@ static void values_go_out_and_come_in(void **unused)
         NUMBERS("output_map", 2, 2, to_volts), NUMBERS("input_map", 2, 3, from_volts),
         SETTING("input_units", "rad N")};
     const double out[] = {1.25, -4.0};
-    put(NODE, 0, 12345);
-    put(NODE, 3, 54321);
+    write_output(NODE, 0, 12345);
+    write_output(NODE, 3, 54321);
     assert_int_equal(start(settings, 5), 0);
     assert_string_equal(device.info.input[1].unit, "N");
-    assert_int_equal(board_output(NODE, 0), BOARD_ZERO); /* at once, before the first tick */
+    assert_int_equal(board_output(NODE, 0),
+                     BOARD_ZERO); /* immediately on opening, before the first tick */
     assert_int_equal(board_output(NODE, 3), lrint((1.0 + 10.0) / lsb));
     step(out);
     step(out);
@@ -104,7 +105,7 @@ static void values_go_out_and_come_in(void **unused)
     double volts = 1.0 + 0.5 * -4.0;
     double load = -2.0 + 2.0 * volts + 0.25 * volts * volts;
     assert_true(fabs(in.channel[1] - load) <= 2.5 * lsb);
-    const double beyond[] = {1e9, NAN}; /* the nearest that there is, and what 0 is */
+    const double beyond[] = {1e9, NAN}; /* clamped to the range, and treated as 0 */
     step(beyond);
     assert_int_equal(board_output(NODE, 0), BOARD_MAX);
     assert_int_equal(board_output(NODE, 3), lrint((1.0 + 10.0) / lsb));
@@ -134,8 +135,8 @@ static void a_tick_is_two_system_calls(void **unused)
     device.ops->close(device.self);
 }
 
-/* Another process cannot write, nor can another device take, what is held. */
-static void outputs_are_held(void **unused)
+/* Another process cannot write locked outputs, nor can another device claim them. */
+static void outputs_are_locked(void **unused)
 {
     (void)unused;
     const struct tact_device_setting settings[] = {SETTING("outputs", "a=ao0")};
@@ -149,11 +150,11 @@ static void outputs_are_held(void **unused)
     assert_non_null(strstr(config.err.text, "another process has the outputs"));
     assert_int_equal(board_output(NODE, 0), BOARD_ZERO);
     first.ops->close(first.self);
-    put(NODE, 0, BOARD_ZERO); /* free again */
+    write_output(NODE, 0, BOARD_ZERO); /* unlocked */
 }
 
-/* Drives an input with raw for n ticks, and looks at the outputs meanwhile. */
-static void drive(int wire, lsampl_t raw, int n, const double *out)
+/* Drives an input with `raw` for n ticks while the device writes `out`. */
+static void drive_input(int wire, lsampl_t raw, int n, const double *out)
 {
     board_wire_write(wire, 1, 4, raw);
     steps(n, out);
@@ -170,12 +171,13 @@ static void faults_zero_outputs(void **unused)
     const lsampl_t at_2 = (lsampl_t)lrint(12.0 / lsb);
     assert_int_equal(start(settings, 5), 0);
     int wire = board_wire(0, NODE);
-    drive(wire, 40000, 5, out);
+    drive_input(wire, 40000, 5, out);
     assert_int_equal(in.state, TACT_DEVICE_OK);
     assert_int_equal(board_output(NODE, 0), at_2);
     double good = in.channel[0];
 
-    drive(wire, BOARD_MAX, 2, out); /* two ticks are no fault, but not believed either */
+    drive_input(wire, BOARD_MAX, 2,
+                out); /* two ticks are not a fault yet, but their values are not used */
     assert_int_equal(in.state, TACT_DEVICE_OK);
     assert_true(in.channel[0] == good);
     steps(1, out);
@@ -183,22 +185,22 @@ static void faults_zero_outputs(void **unused)
     assert_true(in.channel[0] == good);
     assert_int_equal(board_output(NODE, 0), BOARD_ZERO);
 
-    drive(wire, 40000, 15, out); /* not yet */
+    drive_input(wire, 40000, 15, out); /* not yet */
     assert_int_equal(board_output(NODE, 0), BOARD_ZERO);
-    steps(20, out); /* on the way */
+    steps(20, out); /* during the ramp */
     long risen = board_output(NODE, 0);
     assert_in_range(risen, BOARD_ZERO + 1, at_2 - 1);
     steps(220, out);
     assert_int_equal(board_output(NODE, 0), at_2);
 
-    drive(wire, 60000, 3, out); /* 8.3 V: in range, outside the limits */
+    drive_input(wire, 60000, 3, out); /* 8.3 V: in range, outside the limits */
     assert_int_equal(in.state, TACT_DEVICE_STALE);
     assert_int_equal(board_output(NODE, 0), BOARD_ZERO);
     for (int i = 0; i < 300; i++) {
-        drive(wire, 40000U + (unsigned int)i % 2U, 1, out);
+        drive_input(wire, 40000U + (unsigned int)i % 2U, 1, out);
     }
     assert_int_equal(board_output(NODE, 0), at_2);
-    steps(401, out); /* nothing has changed for so long */
+    steps(401, out); /* constant for the whole timeout */
     assert_int_equal(in.state, TACT_DEVICE_STALE);
     assert_int_equal(board_output(NODE, 0), BOARD_ZERO);
     close(wire);
@@ -208,7 +210,7 @@ static void faults_zero_outputs(void **unused)
     assert_non_null(strstr(config.messages, "warning: device: input x is stuck"));
 }
 
-/* A command of another process occupies the inputs: they are old, and nothing is pushed. */
+/* A command of another process occupies the inputs: their values are stale and the outputs zero. */
 static void busy_inputs_zero_outputs(void **unused)
 {
     (void)unused;
@@ -228,7 +230,7 @@ static void busy_inputs_zero_outputs(void **unused)
     assert_int_equal(comedi_command(other, &command), 0);
     steps(2, out);
     assert_int_equal(in.state, TACT_DEVICE_STALE);
-    assert_int_equal(board_output(NODE, 0), -1); /* nobody can read them now */
+    assert_int_equal(board_output(NODE, 0), -1); /* the inputs cannot be read now */
     steps(60, out);
     comedi_cancel(other, 0);
     assert_int_equal(board_output(NODE, 0), BOARD_ZERO);
@@ -263,7 +265,7 @@ static void unplugged_and_back(void **unused)
             waited++;
         }
         assert_in_range(waited, 1, 200);
-        assert_true(board_output(NODE, 0) < lrint(13.0 / lsb)); /* comes back slowly */
+        assert_true(board_output(NODE, 0) < lrint(13.0 / lsb)); /* ramps up */
         steps(250, out);
         assert_int_equal(board_output(NODE, 0), lrint(13.0 / lsb));
     }
@@ -273,8 +275,8 @@ static void unplugged_and_back(void **unused)
     assert_non_null(strstr(config.messages, "is back"));
 }
 
-/* What comes back in its place is not what was calibrated. */
-static void another_board_is_not_taken(void **unused)
+/* Another board at the same node is not accepted, as the calibration is not for it. */
+static void another_board_is_not_accepted(void **unused)
 {
     (void)unused;
     const struct tact_device_setting settings[] = {SETTING("board", "/dev/comedi2"),
@@ -313,7 +315,7 @@ static void digital_outputs(void **unused)
         } else if (i == 2) {
             step(zeros);
         }
-        /* read at the port itself, as the subdevice is locked */
+        /* read at the hardware port, as the subdevice is locked */
         int wire = board_wire(0, "/dev/comedi2");
         lsampl_t data[2] = {0, 0};
         comedi_insn insn = {.insn = INSN_BITS, .n = 2, .data = data, .subdev = 0};
@@ -418,11 +420,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values_go_out_and_come_in),
         cmocka_unit_test(a_tick_is_two_system_calls),
-        cmocka_unit_test(outputs_are_held),
+        cmocka_unit_test(outputs_are_locked),
         cmocka_unit_test(faults_zero_outputs),
         cmocka_unit_test(busy_inputs_zero_outputs),
         cmocka_unit_test(unplugged_and_back),
-        cmocka_unit_test(another_board_is_not_taken),
+        cmocka_unit_test(another_board_is_not_accepted),
         cmocka_unit_test(digital_outputs),
         cmocka_unit_test(two_boards),
         cmocka_unit_test(a_wrench_through_a_session),

@@ -1,6 +1,6 @@
-/* Force feedback through the kernel's evdev, on a stick that uinput makes: what the stick is told
- * follows the contact of a session, with the age that the session states; a slow driver, a long
- * run and a cable that is pulled a hundred times change no tick. */
+/* Force feedback through the kernel's evdev, on a stick made with uinput: the effects follow the
+ * contact force of a session, with the age that the session reports; a slow driver, a long run and
+ * a stick that is unplugged a hundred times change no tick. */
 #include <dirent.h>
 #include <errno.h>
 #include <math.h>
@@ -25,14 +25,14 @@
 #include "unit/support/script_device.h"
 
 enum { TICKS = 2000, MOST_TICKS = 120000 };
-#define PLUGS campaign_size(25, 100)
-#define CAUGHT campaign_size(8, 20)
+#define REPLUG_COUNT campaign_size(25, 100)
+#define UPLOAD_REPLUGS campaign_size(8, 20)
 enum { FORCE_X, SPRING, DAMPER, STRONG, OUTPUTS }; /* in the order of `forces` below */
 enum { AGE = 3 };                                  /* after abs_x, abs_y, btn_trigger */
 
 static const int all_effects[] = {FF_CONSTANT, FF_SPRING, FF_DAMPER, FF_RUMBLE, FF_GAIN, 0};
 
-/* The evdev device, wrapped: what went in and out, tick by tick. */
+/* The evdev device, wrapped so that its values and forces are recorded tick by tick. */
 static struct tact_device inner;
 static struct tact_device_ops wrapped;
 static struct {
@@ -43,26 +43,26 @@ static struct {
     float age[MOST_TICKS];
     double out[MOST_TICKS][OUTPUTS];
     atomic_uint_fast64_t ticks;
-    atomic_int steady; /* the script stands still, pressing */
-} seen;
+    atomic_int steady; /* the script keeps a constant press */
+} observed;
 
 static void wrapped_read(void *self, uint64_t tick, double t, int64_t now,
                          struct tact_device_input *in)
 {
     inner.ops->read(self, tick, t, now, in);
-    seen.tick = tick;
-    seen.state[tick] = in->state;
-    seen.read_ns[tick] = now;
-    seen.age[tick] = (float)in->channel[AGE];
+    observed.tick = tick;
+    observed.state[tick] = in->state;
+    observed.read_ns[tick] = now;
+    observed.age[tick] = (float)in->channel[AGE];
 }
 
 static void wrapped_write(void *self, const double *out, int64_t now)
 {
-    uint64_t tick = seen.tick;
-    if (tick + 1 > atomic_load(&seen.ticks)) { /* the last one of a session only releases */
-        memcpy(seen.out[tick], out, sizeof seen.out[tick]);
-        seen.sent_ns[tick] = now;
-        atomic_store(&seen.ticks, tick + 1);
+    uint64_t tick = observed.tick;
+    if (tick + 1 > atomic_load(&observed.ticks)) { /* the last write of a session is the zero */
+        memcpy(observed.out[tick], out, sizeof observed.out[tick]);
+        observed.sent_ns[tick] = now;
+        atomic_store(&observed.ticks, tick + 1);
     }
     inner.ops->write(self, out, now);
 }
@@ -82,14 +82,14 @@ static int wrapped_open(const struct tact_device_config *config, struct tact_dev
     return rc;
 }
 
-/* A hand that presses a wall, again and again, or steadily. */
+/* A hand that presses a wall repeatedly or constantly. */
 static void script_read(void *self, uint64_t tick, double t, int64_t now,
                         struct tact_device_input *in)
 {
     (void)self, (void)tick;
     in->state = TACT_DEVICE_OK;
     in->stamp_ns = now;
-    in->channel[0] = atomic_load(&seen.steady) ? 0.55 : 0.45 - 0.2 * cos(12.0 * t);
+    in->channel[0] = atomic_load(&observed.steady) ? 0.55 : 0.45 - 0.2 * cos(12.0 * t);
 }
 
 static int script_open(const struct tact_device_config *config, struct tact_device *out,
@@ -151,8 +151,8 @@ static void open_session(uint64_t ticks)
                                                  "evdev, wrapped", wrapped_open, NULL};
     static const struct tact_device_type *const types[] = {&script, &type};
     struct tact_session_options options = tact_session_options_default();
-    atomic_store(&seen.ticks, 0);
-    atomic_store(&seen.steady, 0);
+    atomic_store(&observed.ticks, 0);
+    atomic_store(&observed.steady, 0);
     stop = (struct tact_stop){0};
     options.types = types;
     options.type_count = 2;
@@ -170,28 +170,28 @@ static void close_session(void)
     assert_int_equal(report.loop.missed, 0);
 }
 
-/* Whether what plays at a tick is what was sent as long ago as the tick says. Returns that age, or
- * a negative number before the first force. */
+/* Checks that the force played at a tick is the one sent as long ago as the reported age. Returns
+ * that age, or a negative number before the first force. */
 static double check_tick(int tick)
 {
-    int64_t now = seen.read_ns[tick];
-    double age = (double)seen.age[tick];
+    int64_t now = observed.read_ns[tick];
+    double age = (double)observed.age[tick];
     int then = tick;
     if (age == 0.0) {
         return -1.0;
     }
-    while (then > 0 && fabs((double)(now - seen.sent_ns[then]) * 1e-9 - age) > 1e-6) {
+    while (then > 0 && fabs((double)(now - observed.sent_ns[then]) * 1e-9 - age) > 1e-6) {
         then--;
     }
-    const double *out = seen.out[then];
+    const double *out = observed.out[then];
     const struct ff_effect *push = stick_playing(FF_CONSTANT, now);
     const struct ff_effect *spring = stick_playing(FF_SPRING, now);
     const struct ff_effect *damper = stick_playing(FF_DAMPER, now);
     const struct ff_effect *rumble = stick_playing(FF_RUMBLE, now);
-    /* Newer than stated is allowed: effects come one after the other. */
+    /* A newer force than reported is allowed, as effects are uploaded one after the other. */
     int match = 0;
     for (; then < tick && !match; then++) {
-        out = seen.out[then];
+        out = observed.out[then];
         match = (push ? push->u.constant.level : 0) == -lrint(out[FORCE_X] * 0x7fff);
     }
     assert_true(match);
@@ -209,7 +209,7 @@ static double check_tick(int tick)
     return age;
 }
 
-static void follow(const char *what, double oldest)
+static void check_forces(const char *what, double oldest)
 {
     double worst = 0.0, sum = 0.0, most = 0.0;
     int count = 0, touching = 0;
@@ -219,8 +219,8 @@ static void follow(const char *what, double oldest)
         worst = fmax(worst, age);
         sum += age;
         count++;
-        most = fmax(most, fabs(seen.out[tick][FORCE_X]));
-        touching += seen.out[tick][FORCE_X] != 0.0;
+        most = fmax(most, fabs(observed.out[tick][FORCE_X]));
+        touching += observed.out[tick][FORCE_X] != 0.0;
     }
     print_message(
         "%s: push to %.2f, touching in %d of %d, its age mean %.1f, most %.1f ms; %d "
@@ -243,14 +243,14 @@ static void forces_follow_contact(void **unused)
     open_session(TICKS);
     assert_int_equal(tact_session_run(session, &report), 0);
     close_session();
-    follow("prompt driver", 0.0065);
-    memcpy(first_run, seen.out, sizeof first_run);
+    check_forces("prompt driver", 0.0065);
+    memcpy(first_run, observed.out, sizeof first_run);
     assert_true(stick_force(tact_clock_now()) == 0.0);
     assert_int_equal(board_guard(), 0);
     stick_unplug();
 }
 
-/* 50 ms in each upload: forces are older, ticks are the same to the bit. */
+/* With 50 ms in each upload forces are older, but ticks are equal bit for bit. */
 static void a_slow_driver_changes_no_tick(void **unused)
 {
     (void)unused;
@@ -262,14 +262,14 @@ static void a_slow_driver_changes_no_tick(void **unused)
     close_session();
     double worst = 0.0;
     for (int tick = 600; tick < TICKS; tick++) {
-        worst = fmax(worst, (double)seen.age[tick]);
+        worst = fmax(worst, (double)observed.age[tick]);
     }
     print_message(
         "slow driver: age most %.1f ms, compute max %.1f us, wake max %.1f us, %d events\n",
         1e3 * worst, (double)report.loop.compute.max / 1e3,
         (double)report.loop.wake_latency.max / 1e3, stick_count());
-    assert_memory_equal(first_run, seen.out, sizeof first_run);
-    assert_true(worst > 0.05 && worst < 0.5); /* four effects, one after the other */
+    assert_memory_equal(first_run, observed.out, sizeof first_run);
+    assert_true(worst > 0.05 && worst < 0.5); /* four uploads in sequence */
     stick_unplug();
 }
 
@@ -284,7 +284,8 @@ static int start(struct tact_device *device, const char *forces, const char *gua
     return tact_evdev_type.open(&config.config, device, &config.err);
 }
 
-/* Two minutes of an unchanging force: the stick plays it all the time, guarded or not. */
+/* A constant force for two minutes: the stick plays it without a pause, with and without the
+ * guard. */
 static void effects_outlive_their_length(void **unused)
 {
     struct tact_device device;
@@ -338,8 +339,8 @@ static uint64_t wait_state(uint64_t from, int state)
 {
     uint64_t tick = from;
     for (int i = 0; i < 3000; i++) {
-        for (; tick < atomic_load(&seen.ticks); tick++) {
-            if (seen.state[tick] == state) {
+        for (; tick < atomic_load(&observed.ticks); tick++) {
+            if (observed.state[tick] == state) {
                 return tick;
             }
         }
@@ -349,8 +350,8 @@ static uint64_t wait_state(uint64_t from, int state)
     return 0;
 }
 
-/* The session's outputs are zero in the tick that finds the stick gone, at most two after it went,
- * and ramp over 0.2 s once it is back, at the stick as well. */
+/* The session's outputs are zero in the tick that detects the unplugged stick, at most two ticks
+ * after its removal, and ramp over 0.2 s once it is back, also at the stick. */
 static void unplugged_mid_contact(void **unused)
 {
     pthread_t thread;
@@ -361,25 +362,25 @@ static void unplugged_mid_contact(void **unused)
     (void)unused;
     stick_plug(all_effects);
     open_session(MOST_TICKS - 1);
-    atomic_store(&seen.steady, 1);
+    atomic_store(&observed.steady, 1);
     assert_int_equal(pthread_create(&thread, NULL, run, &result), 0);
-    for (int round = 0; round < PLUGS; round++) {
+    for (int round = 0; round < REPLUG_COUNT; round++) {
         usleep(300000);
-        uint64_t before = atomic_load(&seen.ticks);
+        uint64_t before = atomic_load(&observed.ticks);
         assert_true(before > 200);
-        double full = seen.out[before - 1][FORCE_X];
+        double full = observed.out[before - 1][FORCE_X];
         assert_true(full > 0.2);
         assert_true(fabs(stick_force(tact_clock_now()) - full * 0.8 * 32767) < 3.0);
         mine = round == 1 ? descriptors(getpid()) : mine;
         guards = round == 1 ? descriptors(board_guard()) : guards;
         int64_t began = tact_clock_now();
         stick_unplug();
-        int64_t ended = stick_gone(); /* it went at some time between */
+        int64_t ended = stick_gone(); /* the removal was between these times */
         uint64_t lost = wait_state(before, TACT_DEVICE_LOST);
-        assert_true(seen.read_ns[lost] > began && seen.read_ns[lost] < ended + 2000000);
+        assert_true(observed.read_ns[lost] > began && observed.read_ns[lost] < ended + 2000000);
         usleep(20000);
-        for (uint64_t tick = lost; tick < atomic_load(&seen.ticks); tick++) {
-            assert_true(seen.out[tick][FORCE_X] == 0.0 && seen.out[tick][STRONG] == 0.0);
+        for (uint64_t tick = lost; tick < atomic_load(&observed.ticks); tick++) {
+            assert_true(observed.out[tick][FORCE_X] == 0.0 && observed.out[tick][STRONG] == 0.0);
         }
         stick_plug(all_effects);
         uint64_t back = wait_state(lost, TACT_DEVICE_OK);
@@ -387,11 +388,11 @@ static void unplugged_mid_contact(void **unused)
         usleep(100000);
         for (uint64_t tick = back; tick < back + 90; tick++) {
             double share = (double)(tick - back + 1) / 200.0;
-            assert_true(fabs(seen.out[tick][FORCE_X] - share * full) < 0.01 * full);
+            assert_true(fabs(observed.out[tick][FORCE_X] - share * full) < 0.01 * full);
         }
         for (int i = 0; i < stick_count(); i++) {
             const struct stick_event *e = stick_event(i);
-            double share = (double)(e->ns - seen.read_ns[back]) / 2e8;
+            double share = (double)(e->ns - observed.read_ns[back]) / 2e8;
             if (e->kind == STICK_UPLOAD && e->effect.type == FF_CONSTANT) {
                 assert_true(-e->effect.u.constant.level <= lrint((share + 0.01) * full * 32767));
             }
@@ -406,14 +407,14 @@ static void unplugged_mid_contact(void **unused)
     print_message(
         "unplugged %d times: %llu ticks, %llu missed, wake max %.1f us, back after at most "
         "%llu ms, %d and %d descriptors\n",
-        PLUGS, (unsigned long long)report.loop.ticks, (unsigned long long)report.loop.missed,
+        REPLUG_COUNT, (unsigned long long)report.loop.ticks, (unsigned long long)report.loop.missed,
         (double)report.loop.wake_latency.max / 1e3, (unsigned long long)longest, mine, guards);
     close_session();
     stick_unplug();
 }
 
-/* The plug is pulled while the driver sleeps in an upload: the guard is not caught in it, the loop
- * sees the loss as soon as ever, and the next stick is pushed as the first one was. */
+/* The stick is unplugged while its driver sleeps in an upload: the guard is not blocked, the loop
+ * detects the loss without delay, and the next stick gets the same forces. */
 static void unplugged_in_an_upload(void **unused)
 {
     pthread_t thread;
@@ -423,42 +424,42 @@ static void unplugged_in_an_upload(void **unused)
     stick_slow(60000);
     open_session(MOST_TICKS - 1);
     assert_int_equal(pthread_create(&thread, NULL, run, &result), 0);
-    for (int round = 0; round < CAUGHT; round++) {
-        usleep(700000 + (unsigned int)round * 7000); /* the hand presses at most of these times */
+    for (int round = 0; round < UPLOAD_REPLUGS; round++) {
+        usleep(700000 + (unsigned int)round * 7000); /* the hand presses at most of these moments */
         while (!stick_uploads()) {
             usleep(1000);
         }
-        uint64_t before = atomic_load(&seen.ticks);
+        uint64_t before = atomic_load(&observed.ticks);
         guards = round == 1 ? descriptors(board_guard()) : guards;
         int64_t began = tact_clock_now();
         stick_unplug();
         int64_t gone = stick_gone();
         uint64_t lost = wait_state(before, TACT_DEVICE_LOST);
-        assert_true(seen.read_ns[lost] > began && seen.read_ns[lost] < gone + 2000000);
-        for (uint64_t tick = lost; tick < atomic_load(&seen.ticks); tick++) {
-            assert_true(seen.out[tick][FORCE_X] == 0.0 && seen.out[tick][STRONG] == 0.0);
+        assert_true(observed.read_ns[lost] > began && observed.read_ns[lost] < gone + 2000000);
+        for (uint64_t tick = lost; tick < atomic_load(&observed.ticks); tick++) {
+            assert_true(observed.out[tick][FORCE_X] == 0.0 && observed.out[tick][STRONG] == 0.0);
         }
         stick_plug(all_effects);
         wait_state(lost, TACT_DEVICE_OK);
     }
     stick_slow(0);
-    atomic_store(&seen.steady, 1);
+    atomic_store(&observed.steady, 1);
     usleep(1000000);
-    double full = seen.out[atomic_load(&seen.ticks) - 1][FORCE_X];
+    double full = observed.out[atomic_load(&observed.ticks) - 1][FORCE_X];
     assert_true(full > 0.2 && fabs(stick_force(tact_clock_now()) - full * 0.8 * 32767) < 3.0);
     assert_int_equal(descriptors(board_guard()), guards);
     tact_stop_request(&stop);
     pthread_join(thread, NULL);
     assert_int_equal(result, 0);
     print_message("unplugged in an upload %d times: %llu ticks, %llu missed, wake max %.1f us\n",
-                  CAUGHT, (unsigned long long)report.loop.ticks,
+                  UPLOAD_REPLUGS, (unsigned long long)report.loop.ticks,
                   (unsigned long long)report.loop.missed,
                   (double)report.loop.wake_latency.max / 1e3);
     close_session();
     stick_unplug();
 }
 
-/* What stands in where the best effect is missing, and what is refused. */
+/* Replacements for missing effects, and refused devices. */
 static void other_devices(void **unused)
 {
     static const struct {

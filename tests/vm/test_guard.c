@@ -1,6 +1,6 @@
-/* The guard: whatever stops the controller, every output is zero within 5 ms of its last heartbeat,
- * and nothing that a revived controller sends passes. Outputs are the voltages of a board, as the
- * driver reads them back, an enable on a parallel port, and the push of a stick. */
+/* The guard: whatever stops the controller, every output is zero within 5 ms of its last
+ * heartbeat, and what a resumed controller sends is not passed on. Outputs are the voltages of a
+ * board, as the driver reads them back, an enable on a parallel port, and the push of a stick. */
 #include <math.h>
 #include <pthread.h>
 #include <sched.h>
@@ -35,12 +35,12 @@ enum { MOST_NS = 5000000, LOOP_PRIORITY = 80 };
 #define ROUNDS campaign_size(15, 50)
 static const lsampl_t pushed = 49151; /* 5 V */
 
-/* Between the controller, a process of its own, and the test. */
+/* Memory shared by the test and the controller, a process of its own. */
 struct shared {
     atomic_int_fast64_t beat_ns; /* just before the last heartbeat */
     atomic_int push;             /* 5 V is wanted, else 0 */
     atomic_int hang;             /* the tick spins while it is set */
-    atomic_int hog;              /* another thread takes all memory, of the priority hog - 1 */
+    atomic_int use_memory;       /* another thread of priority hog - 1 allocates all memory */
     atomic_int state[DEVICES];
     atomic_int quit;
     char messages[DEVICES * 4096];
@@ -50,7 +50,7 @@ static struct shared *shared;
 static comedi_t *reader;
 static uint32_t seed = 1;
 
-/* 0: as any other program. */
+/* 0: the ordinary scheduler. */
 static void schedule(int priority)
 {
     const struct sched_param param = {.sched_priority = priority};
@@ -63,18 +63,18 @@ static void real_time(int priority)
     schedule(priority);
 }
 
-static void rest(double ms)
+static void sleep_ms(double ms)
 {
     tact_clock_sleep_until(tact_clock_now() + (int64_t)(ms * 1e6));
 }
 
-static void *hog(void *unused)
+static void *use_memory(void *unused)
 {
     (void)unused;
-    while (!atomic_load(&shared->hog)) {
+    while (!atomic_load(&shared->use_memory)) {
         usleep(1000);
     }
-    schedule(atomic_load(&shared->hog) - 1);
+    schedule(atomic_load(&shared->use_memory) - 1);
     for (;;) {
         size_t size = 1 << 20;
         char *block = malloc(size);
@@ -85,7 +85,7 @@ static void *hog(void *unused)
     return NULL;
 }
 
-/* Opens the three devices, with their guards. */
+/* Opens the three devices and starts their guards. */
 static void open_devices(struct tact_device *device, struct device_config *config)
 {
     const struct tact_device_setting board[] = {
@@ -106,16 +106,17 @@ static void open_devices(struct tact_device *device, struct device_config *confi
     }
 }
 
-/* 1 kHz until it is asked to quit, or ended from outside. */
+/* The controller's loop: 1 kHz until it is asked to quit or is killed. */
 static void control(void)
 {
     static struct device_config config[DEVICES];
     struct tact_device device[DEVICES];
     struct tact_device_input in;
     pthread_t thread;
-    schedule(0); /* not the test's, above the guard, for the threads that are started here */
+    schedule(0); /* the threads started here must not inherit the test's priority, which is above
+                    the guard's */
     open_devices(device, config);
-    pthread_create(&thread, NULL, hog, NULL);
+    pthread_create(&thread, NULL, use_memory, NULL);
     real_time(LOOP_PRIORITY);
     int64_t next = tact_clock_now();
     for (uint64_t tick = 0; !atomic_load(&shared->quit); tick++) {
@@ -162,12 +163,12 @@ static int all_zero(void)
     return output(0) == BOARD_ZERO && output(1) == BOARD_ZERO && !enabled() && stick_pushes() == 0;
 }
 
-static int all_push(void)
+static int all_pushing(void)
 {
     return output(0) == pushed && enabled() && stick_pushes() == -0x7fff;
 }
 
-/* Starts a controller that pushes, in a group of processes of its own, and waits until it does. */
+/* Starts a controller in a process group of its own, and waits until its outputs are non-zero. */
 static pid_t start_in(const char *group)
 {
     memset(shared, 0, sizeof *shared);
@@ -180,10 +181,10 @@ static pid_t start_in(const char *group)
         }
         control();
     }
-    for (int i = 0; i < 3000 && !all_push(); i++) {
-        rest(1);
+    for (int i = 0; i < 3000 && !all_pushing(); i++) {
+        sleep_ms(1);
     }
-    assert_true(all_push());
+    assert_true(all_pushing());
     assert_true(board_guard() > 0);
     return child;
 }
@@ -203,13 +204,13 @@ static void finish(pid_t child)
     assert_true(all_zero());
 }
 
-/* From the last heartbeat to zero on every output [ns], watched every 50 us. */
+/* Time from the last heartbeat until every output is zero [ns], polled every 50 us. */
 static int64_t until_zero(void)
 {
     int64_t now = tact_clock_now();
-    int64_t give_up = now + 1000000000; /* memory takes its time to be filled */
+    int64_t give_up = now + 1000000000; /* filling the memory takes time */
     while (!all_zero() && now < give_up) {
-        rest(0.05);
+        sleep_ms(0.05);
         now = tact_clock_now();
     }
     assert_true(all_zero());
@@ -219,7 +220,7 @@ static int64_t until_zero(void)
 static void random_moment(void)
 {
     seed = seed * 1664525U + 1013904223U;
-    rest(10.0 + (double)(seed >> 8) / (1 << 24) * 5.0);
+    sleep_ms(10.0 + (double)(seed >> 8) / (1 << 24) * 5.0);
 }
 
 static void report(const char *what, int64_t worst)
@@ -229,9 +230,9 @@ static void report(const char *what, int64_t worst)
     assert_true(worst <= MOST_NS);
 }
 
-/* Rounds of a controller that ends for good: killed, or in a group of little memory, which it takes
- * in a thread of its own and in place of the loop, in turn. */
-static void end_again_and_again(const char *what, const char *group)
+/* Rounds of a controller that ends: killed, or in a control group of little memory, which is
+ * exhausted alternately by another thread and by the loop itself. */
+static void run_rounds(const char *what, const char *group)
 {
     int64_t worst = 0;
     for (int i = 0; i < ROUNDS; i++) {
@@ -239,7 +240,7 @@ static void end_again_and_again(const char *what, const char *group)
         pid_t child = start_in(group);
         random_moment();
         if (group) {
-            atomic_store(&shared->hog, i % 2 ? 1 + LOOP_PRIORITY : 1);
+            atomic_store(&shared->use_memory, i % 2 ? 1 + LOOP_PRIORITY : 1);
         } else {
             kill(child, SIGKILL);
         }
@@ -248,55 +249,56 @@ static void end_again_and_again(const char *what, const char *group)
         waitpid(child, &status, 0);
         assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
         for (int k = 0; k < 100 && board_guard(); k++) {
-            rest(10);
+            sleep_ms(10);
         }
-        assert_int_equal(board_guard(), 0); /* no reason to stay */
+        assert_int_equal(board_guard(), 0); /* the guard must end too */
         assert_true(all_zero());
     }
     report(what, worst);
 }
 
-static void killed(void **unused)
+static void a_killed_controller(void **unused)
 {
     (void)unused;
-    end_again_and_again("kill -9", NULL);
+    run_rounds("kill -9", NULL);
 }
 
-/* A thread of the controller takes memory until the kernel ends the process. */
-static void out_of_memory(void **unused)
+/* A thread of the controller allocates memory until the kernel kills the process. */
+static void a_controller_out_of_memory(void **unused)
 {
     (void)unused;
     assert_int_equal(system("mkdir -p " CGROUP " && mount -t cgroup2 none " CGROUP
                             " && echo +memory > " CGROUP "/cgroup.subtree_control && mkdir " CGROUP
                             "/tact && echo 32M > " CGROUP "/tact/memory.max"),
                      0);
-    end_again_and_again("out of memory", CGROUP "/tact/cgroup.procs");
+    run_rounds("out of memory", CGROUP "/tact/cgroup.procs");
 }
 
-/* Sends zeros for long enough, then pushes again; looks closely now and then. */
+/* Sends zeros until the outputs are armed again, then a non-zero value; in some rounds the ramp is
+ * checked in detail. */
 static void rearm(int round)
 {
     if (round % 10 != 0) {
         atomic_store(&shared->push, 0);
-        rest(60);
+        sleep_ms(60);
         atomic_store(&shared->push, 1);
-        rest(20);
+        sleep_ms(20);
         assert_false(all_zero());
         return;
     }
-    rest(30);
-    assert_true(all_zero()); /* a revived controller pushes in vain */
+    sleep_ms(30);
+    assert_true(all_zero()); /* what a resumed controller sends is not passed on */
     assert_int_equal(atomic_load(&shared->state[BOARD]), TACT_DEVICE_STALE);
     atomic_store(&shared->push, 0);
-    rest(60);
+    sleep_ms(60);
     atomic_store(&shared->push, 1);
-    rest(20);
-    assert_in_range(output(0), BOARD_ZERO + 1, pushed - 1); /* comes back slowly */
-    rest(250);
-    assert_true(all_push());
+    sleep_ms(20);
+    assert_in_range(output(0), BOARD_ZERO + 1, pushed - 1); /* ramps up */
+    sleep_ms(250);
+    assert_true(all_pushing());
 }
 
-static void stopped(void **unused)
+static void a_stopped_controller(void **unused)
 {
     int64_t worst = 0;
     (void)unused;
@@ -306,7 +308,7 @@ static void stopped(void **unused)
         kill(child, SIGSTOP);
         int64_t took = until_zero();
         worst = took > worst ? took : worst;
-        rest(20);
+        sleep_ms(20);
         assert_true(all_zero());
         kill(child, SIGCONT);
         rearm(i);
@@ -316,7 +318,7 @@ static void stopped(void **unused)
     report("SIGSTOP", worst);
 }
 
-static void hung(void **unused)
+static void a_hung_controller(void **unused)
 {
     int64_t worst = 0;
     (void)unused;
@@ -333,8 +335,9 @@ static void hung(void **unused)
     report("a tick that spins", worst);
 }
 
-/* A guard itself killed, asked to end, or stopped: zero, LOST, and said so. */
-static void guard_gone(void **unused)
+/* The guard itself is killed, terminated or stopped: outputs are zero, its state is LOST, and that
+ * is reported. */
+static void a_lost_guard(void **unused)
 {
     const int signals[] = {SIGKILL, SIGTERM, SIGSTOP};
     (void)unused;
@@ -346,14 +349,14 @@ static void guard_gone(void **unused)
         kill(guard, signals[i % 3]);
         int64_t began = tact_clock_now();
         while (device == BOARD ? output(0) != BOARD_ZERO : stick_pushes() != 0) {
-            rest(0.05);
+            sleep_ms(0.05);
             assert_true(tact_clock_now() - began < 100000000);
         }
         int64_t took = tact_clock_now() - began;
         print_message("the guard of the %s, signal %d: zero after %.2f ms\n",
                       device == BOARD ? "board" : "stick", signals[i % 3], (double)took / 1e6);
         assert_true(took < 12000000);
-        rest(120);
+        sleep_ms(120);
         assert_int_equal(atomic_load(&shared->state[device]), TACT_DEVICE_LOST);
         assert_true(device == BOARD ? output(1) == BOARD_ZERO : stick_pushes() == 0);
         finish(child);
@@ -361,8 +364,8 @@ static void guard_gone(void **unused)
     }
 }
 
-/* What the system's hook sends before it sleeps. */
-static void before_a_suspend(void **unused)
+/* The signal that the system's suspend hook sends. */
+static void zero_before_a_suspend(void **unused)
 {
     (void)unused;
     pid_t child = start();
@@ -375,19 +378,19 @@ static void before_a_suspend(void **unused)
     finish(child);
 }
 
-static void board_unplugged(void **unused)
+static void an_unplugged_board(void **unused)
 {
     (void)unused;
     pid_t child = start();
     for (int i = 0; i < 5; i++) {
         board_attach(NODE, NULL);
-        rest(5);
+        sleep_ms(5);
         assert_int_equal(atomic_load(&shared->state[BOARD]), TACT_DEVICE_LOST);
-        rest(100);
+        sleep_ms(100);
         board_attach(NODE, "comedi_test 2000000,50000");
         comedi_close(reader);
         reader = comedi_open(NODE);
-        rest(500);
+        sleep_ms(500);
         assert_int_equal(atomic_load(&shared->state[BOARD]), TACT_DEVICE_OK);
         assert_int_equal(output(0), pushed);
     }
@@ -398,10 +401,10 @@ int main(int argc, char **argv)
 {
     static const int effects[] = {FF_CONSTANT, FF_GAIN, 0};
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(killed),           cmocka_unit_test(out_of_memory),
-        cmocka_unit_test(stopped),          cmocka_unit_test(hung),
-        cmocka_unit_test(guard_gone),       cmocka_unit_test(board_unplugged),
-        cmocka_unit_test(before_a_suspend),
+        cmocka_unit_test(a_killed_controller),   cmocka_unit_test(a_controller_out_of_memory),
+        cmocka_unit_test(a_stopped_controller),  cmocka_unit_test(a_hung_controller),
+        cmocka_unit_test(a_lost_guard),          cmocka_unit_test(an_unplugged_board),
+        cmocka_unit_test(zero_before_a_suspend),
     };
     board_setup();
     board_attach(PORT_NODE, "comedi_parport 0x378");

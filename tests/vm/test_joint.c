@@ -2,11 +2,12 @@
  * comedi, the drive's torque out as a voltage through guard and board, and a plant process at the
  * other end of the wires that is the joint.
  *
- * The same joint is computed without wires, converters and processes; what is left between the two
- * is the resolution of the board. Times are those of the virtual machine, which count instructions.
+ * The same joint is computed without wires, converters and processes; the remaining difference is
+ * due to the resolution of the board. Times are those of the virtual machine, which count
+ * instructions.
  *
  * A second of hackbench takes ten of the host's, so that the suite has two of them; arguments are a
- * filter and the ticks with it: `vm_test_joint with_hackbench 60000` is the whole minute.
+ * filter and the ticks with it: `vm_test_joint joint_with_hackbench 60000` is the whole minute.
  */
 #include <math.h>
 #include <sched.h>
@@ -33,7 +34,7 @@
 
 #define NODE "/dev/comedi0"
 enum { MOST_TICKS = 60000, LOADED_TICKS = 2000, LOGGED_TICKS = 1000 };
-enum { ANGLE = 4, TORQUE = 0 }; /* channels of the outputs, which the inputs read back */
+enum { ANGLE = 4, TORQUE = 0 }; /* channels of the outputs, to which the inputs are wired */
 
 static const double period = 1e-3;         /* [s] */
 static const double rad_per_volt = 0.15;   /* [rad/V] */
@@ -44,9 +45,9 @@ static const double friction = 5e-3;       /* [N m s/rad] */
 static const double stiffness = 8.0;       /* [N m/rad] */
 static const double damping = 0.2;         /* [N m s/rad] */
 
-/* What the processes share. */
+/* Memory shared by the processes. */
 struct shared {
-    atomic_bool ready;            /* the plant has its priority: it needs the processor to get it */
+    atomic_bool ready;            /* the plant has set its priority, for which it must run first */
     atomic_int_fast64_t start_ns; /* of the session's first tick; 0: not yet */
     int ticks;
     double angle[MOST_TICKS + 1]; /* of the plant, at each tick [rad] */
@@ -80,7 +81,8 @@ static double control(double q, double before, int tick)
     return pull - (period * stiffness + damping) * rate;
 }
 
-/* Half a period after each tick: takes the torque, moves, shows the angle. */
+/* The plant's loop: half a period after each tick it reads the torque, moves the joint and outputs
+ * the angle. */
 static void plant(int wire)
 {
     struct sched_param priority = {.sched_priority = 85};
@@ -101,9 +103,10 @@ static void plant(int wire)
     _exit(0);
 }
 
-/* A device that sends wishes, and informs the plant when the session ticks. */
-static void wish_read(void *self, uint64_t tick, double t, int64_t now,
-                      struct tact_device_input *in)
+/* A device whose channel is the joint's target, and which tells the plant the time of the first
+ * tick. */
+static void target_read(void *self, uint64_t tick, double t, int64_t now,
+                        struct tact_device_input *in)
 {
     (void)self, (void)t;
     if (tick == 0) {
@@ -114,11 +117,11 @@ static void wish_read(void *self, uint64_t tick, double t, int64_t now,
     in->channel[0] = target((int)tick);
 }
 
-static int wish_open(const struct tact_device_config *config, struct tact_device *out,
-                     struct tact_error *err)
+static int target_open(const struct tact_device_config *config, struct tact_device *out,
+                       struct tact_error *err)
 {
     (void)config, (void)err;
-    return script_device(wish_read, "angle", out);
+    return script_device(target_read, "angle", out);
 }
 
 static const char scene_text[] =
@@ -154,7 +157,7 @@ static void open_session(int ticks, const char *log, struct tact_scene **scene,
                          struct tact_session **session)
 {
     static const struct tact_device_type wish = {TACT_ABI(struct tact_device_type), "wish",
-                                                 "what the robot should do", wish_open, NULL};
+                                                 "what the robot should do", target_open, NULL};
     static const struct tact_device_type *const types[] = {&wish, &tact_comedi_type};
     struct tact_session_options options = tact_session_options_default();
     options.types = types;
@@ -192,8 +195,8 @@ static void start_load(void)
     assert_int_equal(waitpid(load, NULL, WNOHANG), 0);
 }
 
-/* The session with wires, at its real clock; the joint is at rest at 0. The load is there while it
- * ticks: else the time goes into opening and closing. */
+/* Runs the session with the board, on the real clock; the joint is at rest at 0. Hackbench runs
+ * only during the ticks, as otherwise most of its time would go into opening and closing. */
 static void run(int ticks, int loaded, const char *log, struct tact_session_report *report)
 {
     struct tact_scene *scene;
@@ -229,7 +232,7 @@ static void run(int ticks, int loaded, const char *log, struct tact_session_repo
     assert_int_equal(report->trips, 0);
 }
 
-/* Largest difference between the plant and the same joint without wires [rad]. */
+/* Largest difference between the plant and the same joint simulated without a board [rad]. */
 static double compare(int ticks)
 {
     struct joint joint = {0};
@@ -257,7 +260,7 @@ static void report(const char *what, const struct tact_loop_stats *stats, double
         (double)stats->compute.max / 1e3, worst / (lsb * rad_per_volt), worst);
 }
 
-/* Each wake within 20 us, and the joint on its path. */
+/* Checks that each wake-up is within 20 us, and that the joint follows the expected motion. */
 static void check(const char *what, int ticks, int loaded, const char *log)
 {
     static struct tact_session_report result;
@@ -270,7 +273,7 @@ static void check(const char *what, int ticks, int loaded, const char *log)
     assert_true(worst < 3.0 * lsb * rad_per_volt);
 }
 
-static void idle(void **unused)
+static void joint_on_an_idle_machine(void **unused)
 {
     (void)unused;
     check("idle", campaign_size(15000, MOST_TICKS), 0, NULL);
@@ -278,13 +281,13 @@ static void idle(void **unused)
 
 static int loaded_ticks = LOADED_TICKS;
 
-static void with_hackbench(void **unused)
+static void joint_with_hackbench(void **unused)
 {
     (void)unused;
     check("hackbench", loaded_ticks, 1, NULL);
 }
 
-/* The measured angle is in the log: what followed from it comes out the same, without a board. */
+/* The log contains the measured angle: a replay without the board is equal. */
 static void replayed(void **unused)
 {
     const struct tact_messages silent = {NULL, NULL};
@@ -297,16 +300,16 @@ static void replayed(void **unused)
 }
 
 struct played {
-    int wire;      /* of the guard's open board; -1: not yet */
+    int wire;      /* descriptor of the board that the guard has open; -1: not yet known */
     int ticks;     /* compared */
-    double before; /* logged torque of the tick before, which the board has by now [N m] */
+    double before; /* logged torque of the tick before, which is now at the board's output [N m] */
     double worst;  /* between board and log [LSB] */
     double most;   /* in the log [N m] */
 };
 
-/* Once the chain has ramped in, the board gives out what the log says. */
-static void look_at_board(void *user, const struct tact_layout *layout,
-                          const struct tact_record *logged, const struct tact_record *replayed)
+/* After the ramp, checks that the board's output is the logged torque. */
+static void check_board(void *user, const struct tact_layout *layout,
+                        const struct tact_record *logged, const struct tact_record *replayed)
 {
     struct played *p = user;
     (void)replayed;
@@ -327,8 +330,8 @@ static void look_at_board(void *user, const struct tact_layout *layout,
     }
 }
 
-static void held_read(void *self, uint64_t tick, double t, int64_t now,
-                      struct tact_device_input *in)
+static void deadman_read(void *self, uint64_t tick, double t, int64_t now,
+                         struct tact_device_input *in)
 {
     (void)self, (void)tick, (void)t;
     in->state = TACT_DEVICE_OK;
@@ -336,17 +339,17 @@ static void held_read(void *self, uint64_t tick, double t, int64_t now,
     in->channel[0] = 1.0;
 }
 
-static int held_open(const struct tact_device_config *config, struct tact_device *out,
-                     struct tact_error *err)
+static int deadman_open(const struct tact_device_config *config, struct tact_device *out,
+                        struct tact_error *err)
 {
     (void)config, (void)err;
-    return script_device(held_read, "held", out);
+    return script_device(deadman_read, "held", out);
 }
 
 static void played_onto_the_board(void **unused)
 {
     static const struct tact_device_type held = {TACT_ABI(struct tact_device_type), "held",
-                                                 "a switch that is held", held_open, NULL};
+                                                 "a switch that is held", deadman_open, NULL};
     static const struct tact_device_type *const types[] = {&tact_comedi_type, &held};
     const char *const rest = strstr(scene_text, "\ninputs:\n") + 1;
     char text[sizeof scene_text + 100];
@@ -363,7 +366,7 @@ static void played_onto_the_board(void **unused)
     options.scene = scene;
     options.types = types;
     options.type_count = 2;
-    options.compared = look_at_board;
+    options.compared = check_board;
     options.user = &played;
     if (tact_replay_run_with("/dev/shm/joint.mcap", &options, &report, &err)) {
         fail_msg("%s: %s", err.file, err.text);
@@ -381,8 +384,8 @@ static void played_onto_the_board(void **unused)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(idle),
-        cmocka_unit_test_teardown(with_hackbench, stop_load),
+        cmocka_unit_test(joint_on_an_idle_machine),
+        cmocka_unit_test_teardown(joint_with_hackbench, stop_load),
         cmocka_unit_test(replayed),
         cmocka_unit_test(played_onto_the_board),
     };

@@ -1,5 +1,6 @@
-/* The evdev device on the kernel's own driver, with a pad that uinput makes: values, events that
- * the kernel loses, unplugging and return; and a session on it that releases a board's output. */
+/* The evdev device on the kernel's own driver, with a pad made with uinput: values, events that
+ * the kernel drops, unplugging and return; and a session with the pad that releases a board's
+ * output. */
 #include <dirent.h>
 #include <linux/input.h>
 #include <math.h>
@@ -77,7 +78,7 @@ static void values(void **unused)
     assert_true(fabs(in.channel[Y] + 1.0) < 1e-12);
     assert_true(in.channel[SOUTH] == 1.0);
     assert_true(in.stamp_ns <= before && in.stamp_ns > before - 10000000);
-    pad_send(pad, EV_ABS, ABS_X, 999999); /* the kernel passes it on */
+    pad_send(pad, EV_ABS, ABS_X, 999999); /* the kernel does not clamp it */
     pad_sync(pad);
     step();
     assert_true(in.channel[X] == 1.0);
@@ -85,7 +86,7 @@ static void values(void **unused)
     pad_unplug(pad);
 }
 
-/* Many times the kernel's buffer between two ticks. */
+/* Many more events between two ticks than the kernel's buffer can store. */
 static void lost_events(void **unused)
 {
     (void)unused;
@@ -126,7 +127,7 @@ static void unplugged_and_back(void **unused)
         assert_true(in.channel[SOUTH] == 1.0);
         before = round == 0 ? descriptors() : before;
         pad_unplug(pad);
-        step(); /* in this very tick */
+        step(); /* detected in the same tick */
         assert_int_equal(in.state, TACT_DEVICE_LOST);
         assert_true(in.channel[SOUTH] == 0.0);
         assert_true(fabs(in.channel[X] - 0.7) < 1e-12);
@@ -170,12 +171,12 @@ static const char scene_text[] =
 static struct tact_session *session;
 static struct tact_session_report report;
 
-static atomic_int going; /* the session ticks */
+static atomic_int is_running; /* the session ticks */
 
 static void watch(void *user, const struct tact_session_status *status)
 {
     (void)user;
-    atomic_store(&going, status->tick > 100);
+    atomic_store(&is_running, status->tick > 100);
 }
 
 static void *run(void *result)
@@ -184,8 +185,8 @@ static void *run(void *result)
     return NULL;
 }
 
-/* A drive at its limit pushes with 1 N m, 4 V, while the pad's button is held. */
-static void a_lost_pad_lets_go(void **unused)
+/* A saturated drive exerts 1 N m, 4 V, while the pad's button is pressed. */
+static void a_lost_pad_releases_the_output(void **unused)
 {
     (void)unused;
     struct tact_scene *scene;
@@ -201,10 +202,10 @@ static void a_lost_pad_lets_go(void **unused)
     options.watch = watch;
     open_text(scene_text, &options, &scene, &session);
     assert_int_equal(pthread_create(&thread, NULL, run, &result), 0);
-    for (int i = 0; i < 1000 && !atomic_load(&going); i++) {
+    for (int i = 0; i < 1000 && !atomic_load(&is_running); i++) {
         usleep(10000);
     }
-    assert_true(atomic_load(&going));
+    assert_true(atomic_load(&is_running));
     for (int round = 0; round < 5; round++) {
         pad_send(pad, EV_KEY, BTN_SOUTH, 0);
         pad_sync(pad);
@@ -213,7 +214,7 @@ static void a_lost_pad_lets_go(void **unused)
         pad_send(pad, EV_KEY, BTN_SOUTH, 1);
         pad_sync(pad);
         usleep(100000);
-        assert_in_range(board_output(NODE, 0), BOARD_ZERO + 1, limit - 1); /* ramps in */
+        assert_in_range(board_output(NODE, 0), BOARD_ZERO + 1, limit - 1); /* ramping up */
         usleep(300000);
         assert_int_equal(board_output(NODE, 0), limit);
         pad_unplug(pad);
@@ -246,7 +247,7 @@ int main(void)
         cmocka_unit_test(values),
         cmocka_unit_test(lost_events),
         cmocka_unit_test(unplugged_and_back),
-        cmocka_unit_test(a_lost_pad_lets_go),
+        cmocka_unit_test(a_lost_pad_releases_the_output),
         cmocka_unit_test(events_are_played_to_the_bit),
     };
     board_setup();

@@ -1,7 +1,7 @@
-/* Six-axis pucks of both kinds on the kernel's own driver, made with uinput. In relative axes
- * silence means rest, in absolute ones it means held: a session on a puck and a board releases
- * its output, or holds it. And 5,000 reports a second, more than the kernel keeps for a slow
- * reader. */
+/* Six-axis pucks of both kinds on the kernel's own driver, made with uinput. On relative axes
+ * silence means rest, on absolute ones an unchanged value: a session with a puck and a board
+ * zeroes its output, or keeps it. And 5,000 reports a second, more than the kernel buffers for a
+ * slow reader. */
 #include <linux/input.h>
 #include <math.h>
 #include <pthread.h>
@@ -62,12 +62,12 @@ static struct tact_stop stop;
 static pthread_t thread;
 static int result;
 static int wire;
-static atomic_int going; /* the outputs have ramped in */
+static atomic_int is_running; /* the ramp of the outputs is over */
 
 static void watch(void *user, const struct tact_session_status *status)
 {
     (void)user;
-    atomic_store(&going, status->tick > 300);
+    atomic_store(&is_running, status->tick > 300);
 }
 
 static void *run(void *unused)
@@ -82,7 +82,7 @@ static void start_session(const char *axis)
     char text[sizeof scene_text + 16];
     struct tact_session_options options = tact_session_options_default();
     stop = (struct tact_stop){0};
-    atomic_store(&going, 0);
+    atomic_store(&is_running, 0);
     options.types = tact_devices_builtin(&options.type_count);
     options.ticks = 100000;
     options.stop = &stop;
@@ -92,10 +92,10 @@ static void start_session(const char *axis)
     wire = board_wire(board_guard(), NODE);
     assert_true(wire >= 0);
     assert_int_equal(pthread_create(&thread, NULL, run, NULL), 0);
-    for (int i = 0; i < 1000 && !atomic_load(&going); i++) {
+    for (int i = 0; i < 1000 && !atomic_load(&is_running); i++) {
         usleep(10000);
     }
-    assert_true(atomic_load(&going));
+    assert_true(atomic_load(&is_running));
 }
 
 static void stop_session(void)
@@ -114,8 +114,8 @@ static long output(void)
     return (long)board_wire_read(wire, 1, 0);
 }
 
-/* Looks at the output until a time: it must be at `raw`, to two steps of the converter. */
-static void stays(long raw, int64_t until)
+/* Checks until a given time that the output is `raw`, to two steps of the converter. */
+static void check_constant(long raw, int64_t until)
 {
     while (tact_clock_now() < until) {
         long now = output();
@@ -126,15 +126,15 @@ static void stays(long raw, int64_t until)
     }
 }
 
-/* Time until the output is zero [s]; it stays there. */
-static double falls(int64_t since)
+/* Time until the output is zero [s]; checks that it remains zero. */
+static double time_to_zero(int64_t since)
 {
     while (labs(output() - (long)BOARD_ZERO) > 1) {
         assert_true(tact_clock_now() < since + 1000 * MS);
         usleep(200);
     }
     double took = (double)(tact_clock_now() - since) * 1e-9;
-    stays(BOARD_ZERO, tact_clock_now() + 100 * MS);
+    check_constant(BOARD_ZERO, tact_clock_now() + 100 * MS);
     return took;
 }
 
@@ -156,17 +156,17 @@ static void relative_puck(void **unused)
         for (int i = 0; i < 20; i++) {
             report_axis(puck, EV_REL, REL_X, PUSHED);
             usleep(2000 + (unsigned int)round * 200); /* at any phase of the ticks */
-            stays(pushed_raw, tact_clock_now() + 6 * MS);
+            check_constant(pushed_raw, tact_clock_now() + 6 * MS);
             report_axis(puck, EV_REL, REL_RZ, -30);
-            stays(pushed_raw, tact_clock_now() + 8 * MS);
+            check_constant(pushed_raw, tact_clock_now() + 8 * MS);
         }
         report_axis(puck, EV_REL, REL_X, PUSHED);
         int64_t last = tact_clock_now();
-        stays(pushed_raw, last + 33 * MS); /* one report may be lost */
+        check_constant(pushed_raw, last + 33 * MS); /* one report may be lost */
         for (int i = 0; i < 3; i++) {
             report_axis(puck, EV_REL, REL_X, 0);
         }
-        double took = falls(last);
+        double took = time_to_zero(last);
         slowest = took > slowest ? took : slowest;
     }
     stop_session();
@@ -176,7 +176,7 @@ static void relative_puck(void **unused)
     assert_true(slowest < 0.05);
 }
 
-/* A report for each change alone. */
+/* Absolute axes report only changes. */
 static void absolute_puck(void **unused)
 {
     double slowest = 0.0;
@@ -186,9 +186,9 @@ static void absolute_puck(void **unused)
     for (int round = 0; round < 3; round++) {
         report_axis(puck, EV_ABS, ABS_X, PUSHED);
         usleep(4000 + (unsigned int)round * 200);
-        stays(pushed_raw, tact_clock_now() + 2000 * MS);
+        check_constant(pushed_raw, tact_clock_now() + 2000 * MS);
         report_axis(puck, EV_ABS, ABS_X, 0);
-        double took = falls(tact_clock_now());
+        double took = time_to_zero(tact_clock_now());
         slowest = took > slowest ? took : slowest;
     }
     stop_session();
@@ -235,21 +235,21 @@ static void read_puck(void)
     assert_int_equal(in.state, TACT_DEVICE_OK);
 }
 
-/* How often a channel has changed up to a report. The change of a slow one can be lost while others
- * continue to change: reading on does not bring it back. */
+/* How often a channel has changed up to a report. A lost change of a slow channel is not corrected
+ * by later reports of others. */
 static int changes(int n, int channel)
 {
     return channel == SLOW_AXIS || channel == SLOW_BUTTON ? n / SLOW : n;
 }
 
-/* After n reports. */
+/* Raw value of an axis after n reports. */
 static int raw_of(int n, int axis)
 {
     return (changes(n, axis) * 7 + axis * 50) % CYCLE - 350;
 }
 
-/* Whether an axis is as it was after one of these reports. */
-static bool is_of(int axis, int first, int last)
+/* Whether the axis has the value of one of these reports. */
+static bool is_value_of(int axis, int first, int last)
 {
     long raw = lrint(in.channel[axis] * 350.0);
     for (int n = first; n <= last; n++) {
@@ -285,8 +285,7 @@ static void *write_reports(void *data)
     return NULL;
 }
 
-/* Starts a writer of which the slow channels change last 10 ms before its end, in whatever round.
- */
+/* Starts a writer whose slow channels change for the last time 10 ms before its end. */
 static void start_writer(struct writer *writer, pthread_t *thread_of_it)
 {
     writer->count += atomic_load(&sent) == 0 ? SLOW / 2 : 0;
@@ -294,21 +293,22 @@ static void start_writer(struct writer *writer, pthread_t *thread_of_it)
     usleep(2000);
 }
 
-/* Every axis is at one of the reports that were sent around the time of the reading. */
+/* Checks that every axis has the value of a report sent around the time of the reading. */
 static void read_fresh(void)
 {
     int before = atomic_load(&sent);
     read_puck();
-    int after = atomic_load(&sent) + 1; /* one may be under way */
+    int after = atomic_load(&sent) + 1; /* one may be in progress */
     for (int axis = 0; axis < AXES; axis++) {
-        if (!is_of(axis, before, after)) {
+        if (!is_value_of(axis, before, after)) {
             fail_msg("axis %d is not of the reports %d to %d", axis, before, after);
         }
     }
 }
 
-/* The puck is as it was left, its axes too, or at rest. */
-static void is_final(int type)
+/* Checks that the puck has its final values: those of the last report, or rest for relative
+ * axes. */
+static void check_final(int type)
 {
     int n = atomic_load(&sent);
     for (int axis = 0; axis < AXES; axis++) {
@@ -319,8 +319,8 @@ static void is_final(int type)
     assert_true(in.channel[SLOW_BUTTON] == changes(n, SLOW_BUTTON) % 2);
 }
 
-/* A reader at 1 kHz that pauses every 20 ticks, and over the end of the reports. */
-static void floods(void **unused)
+/* A reader at 1 kHz that pauses every 20 ticks, also during the last reports. */
+static void flood_of_reports(void **unused)
 {
     int pauses = 0;
     (void)unused;
@@ -339,7 +339,7 @@ static void floods(void **unused)
         }
         pthread_join(other, NULL);
         read_puck();
-        is_final(EV_ABS);
+        check_final(EV_ABS);
     }
     int reported = close_puck();
     pad_unplug(puck);
@@ -348,9 +348,9 @@ static void floods(void **unused)
     assert_in_range(reported, 5, 100);
 }
 
-/* The same reports of the other kind: 50 ms after the last of them, seen or lost, the puck is at
- * rest, whenever it is read again. */
-static void floods_relative(void **unused)
+/* The same reports on relative axes: 50 ms after the last of them, received or lost, the puck is
+ * at rest, whenever it is read. */
+static void flood_of_relative_reports(void **unused)
 {
     (void)unused;
     int puck = puck_plug(EV_REL);
@@ -371,7 +371,7 @@ static void floods_relative(void **unused)
         read_puck();
         tact_clock_sleep_until(end + 48 * MS);
         read_puck();
-        is_final(EV_REL);
+        check_final(EV_REL);
     }
     int reported = close_puck();
     pad_unplug(puck);
@@ -383,8 +383,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(relative_puck),
         cmocka_unit_test(absolute_puck),
-        cmocka_unit_test(floods),
-        cmocka_unit_test(floods_relative),
+        cmocka_unit_test(flood_of_reports),
+        cmocka_unit_test(flood_of_relative_reports),
     };
     board_setup();
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,7 @@
-/* What devices do in a tick: 8 channels of a guarded board and a stick with forces, read and
- * written, and recorded, under interposed allocators and a system-call filter that kills the
- * process that does more than read a board's inputs in one list of instructions, wake its guard,
- * and read events. */
+/* System calls of devices in a tick: 8 channels of a guarded board and a stick with forces are
+ * read, written and recorded, under interposed allocators and a system-call filter that permits
+ * only one list of instructions for the board's inputs, the wake-up of its guard, and reading
+ * events. */
 #include <linux/filter.h>
 #include <linux/futex.h>
 #include <linux/seccomp.h>
@@ -29,14 +29,14 @@
 
 enum { WARM = 100, TIMED = 1000, TICKS = 3000 }; /* from TIMED on under the filter */
 enum { BOARD, STICK, DEVICES };
-#define RECORDED "/dev/shm" /* folder of what they read */
+#define RECORDED "/dev/shm" /* folder of the recordings */
 
-/* Shared with the parent: the child dies of its filter. */
+/* Shared with the parent, as the filter kills the child. */
 static struct {
     int ticks;
     int allocations;
     int64_t own_ns[DEVICES];  /* of the tick's thread, all timed ticks together */
-    int64_t took_ns[DEVICES]; /* from begin to end: on one processor, with what the guard does */
+    int64_t took_ns[DEVICES]; /* elapsed time: on one processor it includes the guard's work */
     int bad_state;
 } * seen;
 
@@ -142,7 +142,7 @@ static void control(void)
         next += 1000000;
         tact_clock_sleep_until(next);
     }
-    syscall(SYS_getpid); /* the filter is there */
+    syscall(SYS_getpid); /* shows that the filter is active */
     _exit(0);
 }
 
@@ -183,7 +183,7 @@ static void a_tick_reads_and_wakes(void **unused)
     assert_int_equal(seen->allocations, 0);
     assert_int_equal(seen->bad_state, 0);
     assert_true(lines(RECORDED "/board.csv") >
-                TICKS - 200); /* less what its thread had not written */
+                TICKS - 200); /* except those that the recording thread has not written yet */
     assert_true(lines(RECORDED "/device.evemu") > TICKS / 3 - 200);
     assert_true((double)seen->own_ns[BOARD] / ticks < 15.0);
     assert_true((double)seen->own_ns[STICK] / ticks < 15.0);

@@ -27,18 +27,18 @@ static const double GRAVITY = 9.81;
 
 /* What is identified, and what is fixed beside it. */
 enum parameter {
-    LENGTH, /* the tracker's lengths over the true ones */
-    FRICTION,
-    RESTITUTION,
-    DISSIPATION,
-    COMPLIANCE,
-    OVERLAP,
-    HUNT_CROSSLEY,
-    SUBSTEPS, /* ticks between two samples */
-    LAG,      /* of recorded velocities [samples] */
-    ROUNDING, /* radius of the cube's edges and corners [m] */
-    STRIDE,   /* one toss of so many is rolled out, */
-    PHASE,    /* from this one of the half */
+    PARAM_LENGTH_SCALE, /* measured lengths over true ones */
+    PARAM_FRICTION,
+    PARAM_RESTITUTION,
+    PARAM_DISSIPATION,
+    PARAM_COMPLIANCE,
+    PARAM_OVERLAP,
+    PARAM_HUNT_CROSSLEY,
+    PARAM_SUBSTEPS, /* ticks between two samples */
+    LAG,            /* of recorded velocities [samples] */
+    ROUNDING,       /* radius of the cube's edges and corners [m] */
+    PARAM_STRIDE,   /* only every n-th toss is simulated, */
+    PARAM_PHASE,    /* starting with this one of its half of the data */
     PARAMETERS
 };
 
@@ -59,21 +59,21 @@ static struct tact_world *make_world(const struct toss *t, const double *p,
     const struct tact_owner fixed = {TACT_OWNER_FIXED, 0, 0}, own = {TACT_OWNER_BODY, 0, 0};
     const double inertia[6] = {INERTIA, INERTIA, INERTIA, 0, 0, 0};
     struct tact_world_options o = tact_world_options_default();
-    struct tact_contact_law law = {.friction = p[FRICTION],
-                                   .overlap = p[OVERLAP],
-                                   .compliance = p[COMPLIANCE],
-                                   .dissipation = p[DISSIPATION],
-                                   .hunt_crossley = p[HUNT_CROSSLEY],
-                                   .restitution = p[RESTITUTION]};
+    struct tact_contact_law law = {.friction = p[PARAM_FRICTION],
+                                   .overlap = p[PARAM_OVERLAP],
+                                   .compliance = p[PARAM_COMPLIANCE],
+                                   .dissipation = p[PARAM_DISSIPATION],
+                                   .hunt_crossley = p[PARAM_HUNT_CROSSLEY],
+                                   .restitution = p[PARAM_RESTITUTION]};
     struct tact_body body = {.pose = here};
     struct tact_world *world;
-    o.period = 1.0 / (RATE * round(p[SUBSTEPS]));
+    o.period = 1.0 / (RATE * round(p[PARAM_SUBSTEPS]));
     o.gravity[2] = -GRAVITY;
     o.tolerance = 1e-6; /* finer makes no difference to the errors */
     tact_body_set_mass(&body, MASS, inertia);
-    tact_v3_scale(body.pose.position, t->samples[0].position, 1.0 / p[LENGTH]);
+    tact_v3_scale(body.pose.position, t->samples[0].position, 1.0 / p[PARAM_LENGTH_SCALE]);
     memcpy(body.pose.quat_wxyz, t->samples[0].quat_wxyz, sizeof body.pose.quat_wxyz);
-    tact_v3_scale(body.twist, t->velocity, 1.0 / p[LENGTH]);
+    tact_v3_scale(body.twist, t->velocity, 1.0 / p[PARAM_LENGTH_SCALE]);
     tact_v3_axpy(body.twist, p[LAG] / RATE, o.gravity);
     tact_v3_copy(body.twist + 3, t->angular_velocity);
     if (tact_world_create(&o, &world)) {
@@ -103,15 +103,15 @@ static int is_still(const struct tact_body *body)
 }
 
 /* The mean over the samples after the start; 0 or a negative errno. */
-static int roll_out(const struct toss *t, const double *p, const struct tact_shape *cube,
-                    struct tact_moments_scratch *scratch, struct score *score)
+static int simulate_toss(const struct toss *t, const double *p, const struct tact_shape *cube,
+                         struct tact_moments_scratch *scratch, struct score *score)
 {
     struct tact_world *world = make_world(t, p, cube);
     if (!world) {
         return -1;
     }
     const struct tact_pose *pose = &tact_world_body(world, 0)->pose;
-    int rc = 0, substeps = (int)round(p[SUBSTEPS]);
+    int rc = 0, substeps = (int)round(p[PARAM_SUBSTEPS]);
     memset(score, 0, sizeof *score);
     for (int k = 1; k < t->count && !rc; k++) {
         double apart[3];
@@ -119,7 +119,7 @@ static int roll_out(const struct toss *t, const double *p, const struct tact_sha
             struct tact_solve_stats stats;
             rc = tact_world_step(world, scratch, &stats);
         }
-        tact_v3_scale(apart, pose->position, p[LENGTH]);
+        tact_v3_scale(apart, pose->position, p[PARAM_LENGTH_SCALE]);
         tact_v3_sub(apart, apart, t->samples[k].position);
         score->position += tact_v3_norm(apart) / EDGE / (t->count - 1);
         score->rotation += angle_deg(pose->quat_wxyz, t->samples[k].quat_wxyz) / (t->count - 1);
@@ -185,10 +185,11 @@ static int run(const struct job *job, const double *p, struct score *mean)
     for (int i = 0; i < job->data.count && !rc; i++) {
         struct score one = {0.0, 0.0};
         int at = job->half < 2 ? i / 2 : i;
-        if ((job->half < 2 && i % 2 != job->half) || at % (int)p[STRIDE] != (int)p[PHASE]) {
+        if ((job->half < 2 && i % 2 != job->half) ||
+            at % (int)p[PARAM_STRIDE] != (int)p[PARAM_PHASE]) {
             continue;
         }
-        rc = roll_out(&job->data.tosses[i], p, &cube, scratch, &one);
+        rc = simulate_toss(&job->data.tosses[i], p, &cube, scratch, &one);
         mean->position += one.position;
         mean->rotation += one.rotation;
         count++;
@@ -234,9 +235,9 @@ static int read_parameters(const char *path, double *p)
     if (f) {
         fclose(f);
     }
-    p[STRIDE] = 1;
-    p[PHASE] = 0;
-    return found == PHASE - 1;
+    p[PARAM_STRIDE] = 1;
+    p[PARAM_PHASE] = 0;
+    return found == PARAM_PHASE - 1;
 }
 
 static void serve(const struct job *job)
@@ -350,7 +351,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "bench_toss: %s lacks parameters of tact\n", a.parameters);
         return 2;
     }
-    job.p[SUBSTEPS] = a.ticks > 0.0 ? a.ticks : job.p[SUBSTEPS];
+    job.p[PARAM_SUBSTEPS] = a.ticks > 0.0 ? a.ticks : job.p[PARAM_SUBSTEPS];
     int rc = toss_data_read(a.folder, &job.data, message, sizeof message);
     if (rc) {
         fprintf(stderr, "bench_toss: %s%s\n", rc == -ENOENT ? "skipped: " : "", message);

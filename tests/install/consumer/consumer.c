@@ -1,4 +1,5 @@
-/* A program outside the tree, valid as C17 and as C++17, that knows only the installed files. */
+/* A program outside the source tree, valid as C17 and as C++17, that uses only the installed
+ * files. */
 #include <stdio.h>
 #include <string.h>
 

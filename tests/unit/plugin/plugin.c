@@ -1,19 +1,19 @@
-/* A plug-in for tests, compiled once for each thing that may be wrong with one: CASE. */
+/* A plug-in for tests, compiled once for each defect: CASE. */
 #include <stdlib.h>
 #include "devices/plugin/plugin.h"
 
 enum {
-    GOOD,
-    SIZE,
-    OLDER,
-    NEWER,
-    SYMBOL,
-    TYPE,
+    VALID,
+    WRONG_SIZE,
+    OLDER_VERSION,
+    NEWER_VERSION,
+    MISSING_SYMBOL,
+    MISSING_TYPE,
     TYPE_SIZE,
     TYPE_VERSION,
     NO_NAME,
     NO_OPEN,
-    OTHER,
+    OTHER_NAME,
     LINK
 };
 
@@ -44,7 +44,7 @@ static int open_it(const struct tact_device_config *config, struct tact_device *
     return CASE == LINK ? tact_no_such_function() : 0;
 }
 
-/* What runs as soon as a file is loaded. */
+/* Runs as soon as the library is loaded. */
 __attribute__((constructor)) static void loaded(void)
 {
     setenv("TACT_TEST_LOADED", "1", 1);
@@ -52,9 +52,9 @@ __attribute__((constructor)) static void loaded(void)
 
 static const struct tact_device_type type = {{(uint32_t)sizeof type + (CASE == TYPE_SIZE ? 8 : 0),
                                               TACT_ABI_VERSION + (CASE == TYPE_VERSION)},
-                                             CASE == NO_NAME ? NULL
-                                             : CASE == OTHER ? "another"
-                                                             : NAME,
+                                             CASE == NO_NAME      ? NULL
+                                             : CASE == OTHER_NAME ? "another"
+                                                                  : NAME,
                                              "of a test",
                                              CASE == NO_OPEN ? NULL : open_it,
                                              NULL};
@@ -66,6 +66,6 @@ const struct tact_plugin misnamed
 extern const struct tact_plugin tact_plugin;
 const struct tact_plugin tact_plugin
 #endif
-    = {{(uint32_t)sizeof(struct tact_plugin) - (CASE == SIZE ? 8 : 0),
-        TACT_ABI_VERSION - (CASE == OLDER) + (CASE == NEWER)},
-       CASE == TYPE ? NULL : &type};
+    = {{(uint32_t)sizeof(struct tact_plugin) - (CASE == WRONG_SIZE ? 8 : 0),
+        TACT_ABI_VERSION - (CASE == OLDER_VERSION) + (CASE == NEWER_VERSION)},
+       CASE == MISSING_TYPE ? NULL : &type};

@@ -1,6 +1,6 @@
-/* How much a random test tries, and with which stream of numbers. TACT_SEED=N (a whole number,
- * default 0) selects another stream for every random test; TACT_LONG=1 selects the sizes that
- * .ci/long runs. */
+/* Number of trials and random stream of the random tests. TACT_SEED=N (a whole number, default
+ * 0) selects another stream for every random test; TACT_LONG=1 selects the sizes that .ci/long
+ * runs. */
 #ifndef TACT_TESTS_CAMPAIGN_H
 #define TACT_TESTS_CAMPAIGN_H
 
@@ -21,8 +21,9 @@
 #define SANITIZED 0
 #endif
 
-/* The number of trials: `quick` in continuous integration, a fifth of it under a sanitizer, which
- * is many times slower and finds in a few trials what is out of bounds; `all` in .ci/long. */
+/* The number of trials: `quick` in continuous integration; a fifth of it under a sanitizer,
+ * which is many times slower but needs few trials to detect an access out of bounds; `all` in
+ * .ci/long. */
 static inline int campaign_size(int quick, int all)
 {
     const char *text = getenv("TACT_LONG");
@@ -32,8 +33,8 @@ static inline int campaign_size(int quick, int all)
     return SANITIZED ? (quick + 4) / 5 : quick;
 }
 
-/* What a test mixes into its own seed; 0 without TACT_SEED, so that stated figures can be made
- * again. */
+/* The number that a test adds to its own seed: 0 without TACT_SEED, so that stated figures can be
+ * reproduced. */
 static inline uint64_t campaign_seed(void)
 {
     const char *text = getenv("TACT_SEED");

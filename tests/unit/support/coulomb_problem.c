@@ -105,7 +105,7 @@ static void velocity(const struct coulomb_problem *p, const double *r, double *u
     }
 }
 
-/* Onto {|x_t| <= mu x_n}. */
+/* Projects x onto the cone {|x_t| <= mu x_n}. */
 static void project(double mu, double *x)
 {
     double t = hypot(x[1], x[2]);

@@ -1,5 +1,5 @@
-/* Coulomb problems of numbers: the project's own, and real ones of Siconos (FCLIB) where they are
- * (data.h). */
+/* Coulomb friction problems as matrices: the project's own, and real ones of Siconos (FCLIB) where
+ * those are available (data.h). */
 #ifndef TACT_TESTS_COULOMB_PROBLEM_H
 #define TACT_TESTS_COULOMB_PROBLEM_H
 
@@ -22,7 +22,8 @@ bool coulomb_read(int index, struct coulomb_problem *out);
 /* |r - P_K(r - rho u~)| / |r|, u~ = u + mu |u_t| e_n, rho = 1 / |W|. */
 double coulomb_residual(const struct coulomb_problem *p, const double *r);
 
-/* Adds a contact's squares to that: of the difference, rho = 1 / norm, and of r. */
+/* Adds the two sums of squares of one contact: of the difference above, with rho = 1 / norm, and
+ * of r. */
 void coulomb_miss(double mu, double norm, const double *r, const double *u, double *miss,
                   double *size);
 

@@ -14,7 +14,7 @@
 #include "contact/world/sweeps_internal.h"
 #include "contact/world/world_internal.h"
 
-/* An empty world; no residual of its own ends its sweeps. */
+/* An empty world whose tolerance never ends the sweeps. */
 static struct tact_world *open_world(void)
 {
     struct tact_world_options o = tact_world_options_default();
@@ -26,7 +26,7 @@ static struct tact_world *open_world(void)
     return world;
 }
 
-/* Room for that many contacts, of no shapes. */
+/* Allocates that many contacts, without shapes. */
 static void finish_world(struct tact_world *world, int contacts)
 {
     static const struct tact_shape ground = {.kind = TACT_SHAPE_HALFSPACE};
@@ -69,7 +69,7 @@ static void find_root(const double *w, int n, double *c)
     }
 }
 
-/* The contact's rows of C as its J, for all nodes of the hand. */
+/* Stores the contact's rows of C as its Jacobian, for all nodes of the hand. */
 static void place_rows(const struct tact_world *world, const struct coulomb_problem *p,
                        const double *c, int contact, struct block *block)
 {
@@ -95,7 +95,8 @@ static void place_rows(const struct tact_world *world, const struct coulomb_prob
     }
 }
 
-/* The rates of a hand without drives are those that make W = C C^T: M is 1, J of the points C. */
+/* The points are driven by a hand without drives whose mass matrix is 1 and whose Jacobian is C,
+ * so that W = C C^T. */
 struct tact_world *coulomb_world_of_problem(const struct coulomb_problem *p)
 {
     static struct tact_link_def links[3 * COULOMB_MOST];
@@ -179,7 +180,7 @@ struct tact_world *coulomb_world_of_masonry(const struct masonry *m)
     return world;
 }
 
-/* What the impulses do to all velocities, and from there to each point: u += W r. */
+/* Applies the impulses to all velocities, and adds the change at each point: u += W r. */
 static void apply_w(struct tact_world *world, const double *r, double *u)
 {
     for (int i = 0; i < world->islands.count; i++) {
@@ -193,7 +194,7 @@ static void apply_w(struct tact_world *world, const double *r, double *u)
     }
 }
 
-static double *numbers(const struct tact_world *world)
+static double *count_numbers(const struct tact_world *world)
 {
     double *x = calloc((size_t)world->block_count * 6, sizeof *x);
     assert_non_null(x);
@@ -203,7 +204,7 @@ static double *numbers(const struct tact_world *world)
 /* Largest |W x| / |x|, by the power method. */
 static double find_norm(struct tact_world *world)
 {
-    double *x = numbers(world), *y = numbers(world), size = 0;
+    double *x = count_numbers(world), *y = count_numbers(world), size = 0;
     int n = 6 * world->block_count;
     for (int i = 0; i < n; i++) {
         x[i] = i % 6 < 3 ? 1 + 0.1 * (i % 7) : 0;
@@ -225,10 +226,10 @@ static double find_norm(struct tact_world *world)
     return size;
 }
 
-/* The residual of the present impulses, from velocities that are computed anew. */
+/* The residual of the present impulses, with velocities computed anew. */
 static double find_residual(struct tact_world *world, double norm)
 {
-    double *u = numbers(world), *r = numbers(world), miss = 0, size = 0;
+    double *u = count_numbers(world), *r = count_numbers(world), miss = 0, size = 0;
     for (int i = 0; i < world->block_count; i++) {
         memcpy(r + 6 * i, world->contacts[i].impulse, 6 * sizeof *r);
     }
@@ -252,14 +253,15 @@ static double find_residual(struct tact_world *world, double norm)
     return size > 0 ? sqrt(miss / size) : sqrt(miss);
 }
 
-struct watched {
+struct observed {
     struct tact_world *world;
     struct coulomb_run *run;
 };
 
-static int watch(void *user, enum tact_solve_phase phase, const struct tact_solve_stats *stats)
+static int observe_solve(void *user, enum tact_solve_phase phase,
+                         const struct tact_solve_stats *stats)
 {
-    struct watched *w = user;
+    struct observed *w = user;
     struct coulomb_run *run = w->run;
     if (phase != TACT_SOLVE_SWEPT) {
         return 0;
@@ -278,7 +280,7 @@ static int watch(void *user, enum tact_solve_phase phase, const struct tact_solv
 void coulomb_world_solve(struct tact_world *world, struct coulomb_run *run)
 {
     struct tact_solve_stats stats = {0};
-    struct watched watched = {world, run};
+    struct observed observed = {world, run};
     double enough = run->enough;
     tact_velocities_store(world, world->free_velocities);
     tact_islands_find(world);
@@ -288,6 +290,6 @@ void coulomb_world_solve(struct tact_world *world, struct coulomb_run *run)
     for (int i = 0; i < world->islands.count; i++) {
         tact_velocities_rebuild(world, &world->islands.list[i]);
     }
-    tact_world_set_observer(world, watch, &watched);
+    tact_world_set_observer(world, observe_solve, &observed);
     tact_sweeps_run(world, &stats);
 }

@@ -10,10 +10,10 @@
 #include "coulomb_problem.h"
 #include "masonry.h"
 
-/* How a solve went. */
+/* Result of a solve. */
 struct coulomb_run {
     double norm;     /* spectral, of W */
-    double enough;   /* residual at which it ends */
+    double enough;   /* residual at which the solve ends */
     int six, ten;    /* sweeps to a residual of 1e-6, and of 1e-10; 0: never */
     int work;        /* sweeps and eliminations to 1e-6 */
     int sweeps;      /* in all */
@@ -21,11 +21,12 @@ struct coulomb_run {
     double residual; /* the last: |r - P_K(r - rho u~)| / |r|, from velocities computed anew */
 };
 
-/* A problem of numbers, or the points of a masonry from rest, of a tick of 1 ms. */
+/* The world of a problem given as a matrix, or of the contact points of a masonry at rest, with a
+ * period of 1 ms. */
 struct tact_world *coulomb_world_of_problem(const struct coulomb_problem *p);
 struct tact_world *coulomb_world_of_masonry(const struct masonry *m);
 
-/* Solves it in at most the sweeps that the world has. */
+/* Solves it with at most the world's number of sweeps. */
 void coulomb_world_solve(struct tact_world *world, struct coulomb_run *run);
 
 #endif

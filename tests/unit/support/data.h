@@ -1,5 +1,5 @@
-/* Files that tests read: the project's own in tests/data, and real ones, which are kept elsewhere,
- * in the folder `data` of $TACT_SHARED (by default ../shared). Both have one layout of folders. */
+/* Data files of tests: the project's own in tests/data, and real ones in the folder `data` of
+ * $TACT_SHARED (by default ../shared). Both folders have the same layout. */
 #ifndef TACT_TESTS_DATA_H
 #define TACT_TESTS_DATA_H
 
@@ -11,7 +11,7 @@ enum { DATA_PATH = 1024 };
 const char *data_folder(int which);
 
 /* Opens `name`, of the project's own data or else of the real ones. NULL, and a message, where
- * neither has it; `path`, of DATA_PATH bytes, is where it was found, or expected. */
+ * both lack it. `path` (DATA_PATH bytes) gets where it was found or expected. */
 FILE *data_open(const char *name, char *path);
 
 /* Reads a closed mesh of the folder `meshes`; NULL where it is absent, with a message. The caller

@@ -1,4 +1,4 @@
-/* Contacts of pressure fields in tests; after cmocka.h. */
+/* Contacts of pressure fields in tests. Include after cmocka.h. */
 #ifndef TACT_TESTS_FIELD_BODIES_H
 #define TACT_TESTS_FIELD_BODIES_H
 

@@ -1,4 +1,5 @@
-/* Fields of simple bodies on tetrahedra that meet in their centre, for tests and benches. */
+/* Pressure fields of simple bodies made of tetrahedra with a common vertex in the centre, for
+ * tests and benchmarks. */
 #ifndef TACT_TESTS_FIELD_SKIN_H
 #define TACT_TESTS_FIELD_SKIN_H
 
@@ -8,7 +9,7 @@
 #include "contact/pair/field/field_internal.h"
 #include "contact/pair/options.h"
 
-/* Triangles about a solid that holds the origin; with room for what is added. */
+/* Surface triangles of a solid that contains the origin, with capacity for more. */
 struct skin {
     double *vertices;
     uint32_t *triangles;
@@ -33,7 +34,8 @@ static inline void skin_free(struct skin *s)
     free(s->triangles);
 }
 
-/* Each edge of a triangle belongs to one before it that has the same: its middle is one vertex. */
+/* The vertex in the middle of an edge; it is shared with an earlier triangle that has the same
+ * edge. */
 static inline uint32_t skin_middle(struct skin *to, const struct skin *from, uint32_t p, uint32_t q,
                                    uint32_t *known)
 {
@@ -121,7 +123,7 @@ static inline void skin_scale(struct skin *s, double x, double y, double z)
     }
 }
 
-/* A tetrahedron from the origin to each triangle; the pressure there [Pa]. */
+/* The field with a tetrahedron from the origin to each triangle; pressure: at the origin [Pa]. */
 static inline struct tact_pressure_field *field_of_skin(const struct skin *s, double pressure)
 {
     size_t n = s->vertex_count;

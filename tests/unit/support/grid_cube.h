@@ -1,5 +1,5 @@
-/* A mesh whose faces lie in common planes: of two that are aligned, all triangles of a face meet
- * those of the other's. */
+/* A cube with many triangles in each face: of two aligned cubes in contact, all triangles of one
+ * face touch those of another. */
 #ifndef TACT_TESTS_GRID_CUBE_H
 #define TACT_TESTS_GRID_CUBE_H
 
@@ -10,7 +10,7 @@
 #include "contact/mesh/mesh.h"
 
 /** A cube of edge 2 whose faces are grids of n squares, each of two triangles: 12 n^2 together.
- *  NULL where it is no mesh. */
+ *  NULL on failure. */
 static inline struct tact_mesh *grid_cube(int n)
 {
     const size_t side = (size_t)n + 1;

@@ -1,4 +1,4 @@
-/* Random problems of the local solvers, and an independent check of their law. */
+/* Random problems of the local solvers, and an independent check of the contact law. */
 #ifndef TACT_TESTS_LOCAL_PROBLEM_H
 #define TACT_TESTS_LOCAL_PROBLEM_H
 
@@ -88,8 +88,8 @@ static inline void velocity(const struct tact_local_problem *p, const double *r,
     }
 }
 
-/* Fastest approach anywhere in the patch; 0 where it parts everywhere. */
-static inline double closing(const struct tact_local_problem *p, const double *u)
+/* Largest speed of approach of any point in the patch; 0 where all points separate. */
+static inline double approach_speed(const struct tact_local_problem *p, const double *u)
 {
     double worst = 0;
     if (!p->corners) {
@@ -101,8 +101,9 @@ static inline double closing(const struct tact_local_problem *p, const double *u
     return worst;
 }
 
-/* Written out anew, not through the solver's own residual: limits kept, no approach, friction
- * antiparallel to slip and spin in the metric of the limit surface, dissipation. */
+/* The law written out independently of the solver's residual: impulses within the limits, no
+ * approach, friction antiparallel to slip and spin in the metric of the limit surface,
+ * dissipation. */
 static inline double check_law(const struct tact_local_problem *p, const double *r)
 {
     double u[6], worst = 0;
@@ -115,7 +116,7 @@ static inline double check_law(const struct tact_local_problem *p, const double 
         for (int i = 0; i < 6; i++) {
             worst = fmax(worst, fabs(r[i]));
         }
-        return fmax(worst, closing(p, u) / speed);
+        return fmax(worst, approach_speed(p, u) / speed);
     }
     double d[2] = {-r[5] / r[0], r[4] / r[0]};
     double spin = r[3] - (d[0] * r[2] - d[1] * r[1]);
@@ -127,7 +128,7 @@ static inline double check_law(const struct tact_local_problem *p, const double 
     worst = fmax(worst, force > 0 ? fabs(power + force * slip) / (force * speed) : 0);
     /* The velocity normal to the patch at the centre of pressure vanishes; elsewhere it is >= 0. */
     worst = fmax(worst, fabs(u[0] + d[1] * u[4] - d[0] * u[5]) / speed);
-    return fmax(worst, closing(p, u) / speed);
+    return fmax(worst, approach_speed(p, u) / speed);
 }
 
 #endif

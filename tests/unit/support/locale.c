@@ -1,8 +1,8 @@
 /* Every unit test runs in the locale of the user who runs it, as a program with a window would. */
 #include <locale.h>
 
-__attribute__((constructor)) static void take_locale(void)
+__attribute__((constructor)) static void set_user_locale(void)
 {
     setlocale(LC_ALL, "");
-    setlocale(LC_MESSAGES, "C"); /* of strerror(), which tests look for */
+    setlocale(LC_MESSAGES, "C"); /* tests compare the texts of strerror() */
 }

@@ -1,4 +1,4 @@
-/* What tests ask of a manifold, and numbers within a tolerance. */
+/* Checks of contact polygons (manifolds), and comparison of numbers within a tolerance. */
 #ifndef TACT_TESTS_MANIFOLD_CHECK_H
 #define TACT_TESTS_MANIFOLD_CHECK_H
 
@@ -14,7 +14,7 @@ static inline double area_of(const struct tact_manifold *m)
     return 0.5 * twice;
 }
 
-/* At a place along t1 and t2 [m]. */
+/* Gap at a point given along t1 and t2 [m]. */
 static inline double gap_at(const struct tact_manifold *m, const double *x)
 {
     return m->height_a[0] - m->height_b[0] + (m->height_a[1] - m->height_b[1]) * x[0] +

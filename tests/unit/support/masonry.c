@@ -30,7 +30,7 @@ static void add_box(struct masonry *m, uint64_t *state, const double *side, doub
     m->mass[i] = 0.1 * exp(between(state, 0.0, log(100.0)));
 }
 
-/* Where box `upper` stands on `lower`, or the ground (-1). */
+/* Adds the contact face between box `upper` and box `lower`, or the ground (-1). */
 static void add_face(struct masonry *m, int upper, int lower)
 {
     struct masonry_face f = {.upper = upper, .lower = lower};
@@ -49,7 +49,7 @@ static void add_face(struct masonry *m, int upper, int lower)
     }
 }
 
-/* One above the other, each beside the middle of the one below by up to a twentieth. */
+/* A stack, each box off the centre of the one below by up to a twentieth of its size. */
 static void make_stack(struct masonry *m, uint64_t *state, int boxes)
 {
     double z = 0.0;

@@ -1,9 +1,9 @@
 /*
- * Stacks and walls of boxes, made from a seed: what they are, the Coulomb problem of their contact
- * points, four a face, and the same as a scene.
+ * Stacks and walls of boxes, generated from a seed: their geometry, the Coulomb problem of their
+ * contact points, four on each face, and the same as a scene.
  *
- * Such problems are hard for Gauss-Seidel: a load goes through every box below, and four points
- * bear it in more ways than a box can move.
+ * Such problems are hard for Gauss-Seidel: a load is transmitted by every box below, and the
+ * impulses of four points on a face are redundant.
  */
 #ifndef TACT_TESTS_MASONRY_H
 #define TACT_TESTS_MASONRY_H
@@ -12,11 +12,11 @@
 
 enum {
     MASONRY_MOST = 100,                 /* boxes */
-    MASONRY_FACES = 2 * MASONRY_MOST,   /* on which they stand */
-    MASONRY_POINTS = 4 * MASONRY_FACES, /* that bear */
+    MASONRY_FACES = 2 * MASONRY_MOST,   /* contact faces below boxes */
+    MASONRY_POINTS = 4 * MASONRY_FACES, /* contact points */
 };
 
-/* A rectangle, level, at which a box stands on another or on the ground. */
+/* A horizontal rectangle in which a box is in contact with the one below or with the ground. */
 struct masonry_face {
     int upper, lower;       /* boxes; lower -1: the ground */
     double low[2], high[2]; /* x y of its corners [m] */
@@ -29,13 +29,13 @@ struct masonry {
     double at[MASONRY_MOST][3];   /* centres [m], faces touching without overlap */
     double mass[MASONRY_MOST];    /* [kg], 0.1 to 10 */
     struct masonry_face face[MASONRY_FACES];
-    int level[MASONRY_MOST]; /* boxes below it, and itself */
+    int level[MASONRY_MOST]; /* number of boxes below it, plus 1 */
     double friction;         /* 0.3 or 0.8 */
     double gravity[3];       /* [m/s^2], down and sideways */
 };
 
-/* The index-th of the class, index >= 0: stacks and walls in turn, of 10 to 100 boxes. Gravity goes
- * sideways by up to `push` of the friction: at 0 straight down. */
+/* Masonry number `index` >= 0: stacks and walls in turn, of 10 to 100 boxes. The horizontal part
+ * of gravity is up to `push` times the friction; 0: vertical gravity. */
 void masonry_make(int index, double push, struct masonry *out);
 
 /* A box as a body at rest. */

@@ -107,7 +107,8 @@ struct mock_pad {
     char sysfs[128];
     char name[128];
     struct input_id id;
-    pthread_mutex_t lock; /* what follows: the test's thread sends, the other answers */
+    pthread_mutex_t
+        lock; /* protects what follows: the test's thread sends events, the other answers ioctls */
     unsigned char ev[(EV_CNT + 7) / 8];
     unsigned char key[(KEY_CNT + 7) / 8];
     unsigned char abs[(ABS_CNT + 7) / 8];
@@ -173,8 +174,8 @@ static void set_bits(unsigned char *bits, int first, int last)
     }
 }
 
-/* Devices that people have attached beside what they mean to use. */
-static bool make_bystander(struct mock_pad *pad, const char *device)
+/* Devices that are attached but are not meant for tact. */
+static bool make_other_device(struct mock_pad *pad, const char *device)
 {
     bool receiver = !strcmp(device, MOCK_RECEIVER), headset = !strcmp(device, MOCK_HEADSET);
     bool keyboard = !strcmp(device, MOCK_KEYBOARD);
@@ -216,7 +217,7 @@ static bool read_capabilities(struct mock_pad *pad, const char *device)
         make_puck(pad);
         return true;
     }
-    if (make_bystander(pad, device)) {
+    if (make_other_device(pad, device)) {
         return true;
     }
     pad->id = (struct input_id){0};
@@ -236,7 +237,7 @@ static bool read_capabilities(struct mock_pad *pad, const char *device)
         read_bits(entry, "ev", pad->ev, EV_CNT);
         read_bits(entry, "keys", pad->key, KEY_CNT);
         read_bits(entry, "abs", pad->abs, ABS_CNT);
-        set_bit(pad->ev, EV_FF, false); /* nobody would answer uploads */
+        set_bit(pad->ev, EV_FF, false); /* uploads of effects are not simulated */
         found = true;
         break;
     }
@@ -244,7 +245,7 @@ static bool read_capabilities(struct mock_pad *pad, const char *device)
     return found;
 }
 
-/* What a request reads: bytes and how many; NULL for one that only succeeds. */
+/* The answer to an ioctl request: its bytes and their number; NULL for one without data. */
 static const void *answer(const struct mock_pad *pad, unsigned int number, size_t *size)
 {
     static const unsigned char nothing[KEY_CNT];
@@ -318,7 +319,7 @@ static gboolean on_ioctl(UMockdevIoctlBase *base, UMockdevIoctlClient *client, g
     return TRUE;
 }
 
-/* A healthy node is read as it is. */
+/* Reads of a node that is not broken are passed on. */
 static gboolean on_read(UMockdevIoctlBase *base, UMockdevIoctlClient *client, gpointer user)
 {
     struct mock_pad *pad = user;
@@ -424,8 +425,8 @@ void mock_pad_axis(struct mock_pad *pad, int code, int minimum, int maximum, int
     pthread_mutex_unlock(&pad->lock);
 }
 
-/* Takes an event into the pad's state; false where the kernel would swallow it. */
-static bool changes(struct mock_pad *pad, const int *event)
+/* Applies an event to the pad's state; false where the kernel would drop it. */
+static bool apply_event(struct mock_pad *pad, const int *event)
 {
     int code = event[1];
     if (event[0] == EV_ABS && code >= 0 && code < ABS_CNT && has_bit(pad->abs, code)) {
@@ -462,15 +463,15 @@ static void write_packet(struct mock_pad *pad, struct input_event *packet, int n
     }
 }
 
-/* Takes events into the state; the packet receives those that changed it. */
-static int take(struct mock_pad *pad, const int (*events)[3], int count,
-                struct input_event packet[PACKET])
+/* Applies events to the state; the packet gets those that changed it. */
+static int apply_events(struct mock_pad *pad, const int (*events)[3], int count,
+                        struct input_event packet[PACKET])
 {
     int n = 0;
     memset(packet, 0, PACKET * sizeof *packet);
     pthread_mutex_lock(&pad->lock);
     for (int i = 0; i < count && n < PACKET - 1; i++) {
-        if (changes(pad, events[i])) {
+        if (apply_event(pad, events[i])) {
             packet[n].type = (__u16)events[i][0];
             packet[n].code = (__u16)events[i][1];
             packet[n++].value = events[i][2];
@@ -483,7 +484,7 @@ static int take(struct mock_pad *pad, const int (*events)[3], int count,
 void mock_pad_send(struct mock_pad *pad, const int (*events)[3], int count)
 {
     struct input_event packet[PACKET];
-    int n = take(pad, events, count, packet);
+    int n = apply_events(pad, events, count, packet);
     if (n > 0) {
         write_packet(pad, packet, n);
     }
@@ -492,7 +493,7 @@ void mock_pad_send(struct mock_pad *pad, const int (*events)[3], int count)
 void mock_pad_overrun(struct mock_pad *pad, const int (*events)[3], int count)
 {
     struct input_event packet[PACKET];
-    take(pad, events, count, packet);
+    apply_events(pad, events, count, packet);
     memset(packet, 0, sizeof packet);
     packet[0].type = EV_SYN;
     packet[0].code = SYN_DROPPED;

@@ -1,5 +1,5 @@
 /**
- * A gamepad made of nothing: an evdev node played by umockdev, for tests.
+ * A simulated gamepad for tests: an evdev node provided by umockdev.
  *
  *   const char *why;
  *   struct mock_pad *pad = mock_pad_new("Xbox 360 wired USB controller", &why);
@@ -14,18 +14,18 @@
  * The device's name, identity, axes and buttons come from input_devices/capabilities.json, the
  * project's own or the real one (data.h). Axes are those of a pad: sticks -32768 .. 32767 with flat
  * 128, hats -1 .. 1, all others 0 .. 255, everything at rest. As in the kernel, unchanged values
- * and codes that the device lacks are swallowed, a packet ends in a SYN_REPORT, and stamps are
+ * and codes that the device lacks are dropped, a packet ends in a SYN_REPORT, and stamps are
  * CLOCK_MONOTONIC.
  *
- * MOCK_PUCK is a SpaceNavigator: six relative axes and two buttons; values of 0 are swallowed.
- * MOCK_KEYBOARD has keys alone. MOCK_RECEIVER declares, as the real one does, all axes and all keys
- * that something paired with it might have; MOCK_HEADSET two keys, 59 buttons from BTN_0 on and 24
- * axes from ABS_MISC on. MOCK_LID has a switch and nothing else.
+ * MOCK_PUCK is a SpaceNavigator: six relative axes and two buttons; values of 0 are dropped.
+ * MOCK_KEYBOARD has keys alone. MOCK_RECEIVER declares, as the real one does, all axes and keys
+ * that a paired device might have; MOCK_HEADSET two keys, 59 buttons from BTN_0 on and 24 axes from
+ * ABS_MISC on. MOCK_LID has a switch and nothing else.
  *
  * Every read of the node goes to another thread and back (0.1 ms, 1 ms on a busy machine): no place
  * to measure time. The program must run with umockdev's preload library: name the test in the list
  * of tests/CMakeLists.txt (by hand: umockdev-wrapper build/tests/test_evdev). The kernel's
- * blocking, permissions and overruns are not played.
+ * blocking, permissions and overruns are not simulated.
  */
 #ifndef TACT_TEST_MOCK_PAD_H
 #define TACT_TEST_MOCK_PAD_H
@@ -41,32 +41,33 @@
 
 struct mock_pad;
 
-/** An array of the devices of both files of capabilities, the project's own first; of two of one
- * name the first. The caller frees it by json_decref(). */
+/** An array of the devices of both capability files, the project's own first; of two with one name,
+ * the first. The caller frees it by json_decref(). */
 json_t *mock_pad_devices(void);
 
 /** Makes a pad and plugs it in. `device` is a "name" of capabilities.json, or one of MOCK_... NULL
  * where that cannot be, with the reason in *why. One at a time. */
 struct mock_pad *mock_pad_new(const char *device, const char **why);
 
-/** Its node, e.g. "/dev/input/event7". */
+/** The pad's node, e.g. "/dev/input/event7". */
 const char *mock_pad_node(const struct mock_pad *pad);
 
-/** Gives an axis another range and another value, for who opens it from now on; until it is plugged
- * in again. */
+/** Sets the range and value of an axis for readers that open the node from now on, until the pad is
+ * plugged in again. */
 void mock_pad_axis(struct mock_pad *pad, int code, int minimum, int maximum, int flat, int value);
 
 /** Sends one packet of (type, code, value) triples; the reader can read it when this returns. */
 void mock_pad_send(struct mock_pad *pad, const int (*events)[3], int count);
 
-/** As if the reader had been too slow for these: they change the pad's state, but all that is sent
- * is that events were dropped. */
+/** Simulates a reader too slow for these events: they change the pad's state, but only a notice
+ * that events were dropped is sent. */
 void mock_pad_overrun(struct mock_pad *pad, const int (*events)[3], int count);
 
-/** Pulls the plug: the node vanishes and, if `error`, reads fail with ENODEV as the kernel's do. */
+/** Unplugs the pad: the node is removed and, if `error`, reads fail with ENODEV as in the kernel.
+ */
 void mock_pad_unplug(struct mock_pad *pad, bool error);
 
-/** Plugs it in again, as another node; state is at rest. */
+/** Plugs the pad in again, with a new node and everything at rest. */
 void mock_pad_plug(struct mock_pad *pad);
 
 void mock_pad_free(struct mock_pad *pad);

@@ -1,11 +1,11 @@
-/* Poses a little beside another, for central differences. */
+/* Slightly displaced poses, for central differences. */
 #ifndef TACT_TESTS_MOVED_H
 #define TACT_TESTS_MOVED_H
 
 #include "contact/vec.h"
 
-/* Moved by `step` [m] along axis k of the world (0 to 2), or turned by it [rad] about axis k - 3
- * through the centroid. */
+/* The pose displaced by `step` [m] along axis k of the world (0 to 2), or rotated by `step` [rad]
+ * about axis k - 3 through the centroid. */
 static inline struct tact_pose moved(const struct tact_pose *p, const double centroid[3], int k,
                                      double step)
 {

@@ -1,5 +1,5 @@
-/* Seeded random numbers of the tests: the same on every machine. TACT_SEED selects another stream.
- */
+/* Random numbers from a seed for the tests: the same on every machine. TACT_SEED selects another
+ * stream. */
 #ifndef TACT_TESTS_RANDOM_H
 #define TACT_TESTS_RANDOM_H
 
@@ -34,7 +34,7 @@ static inline void random_turn(double *quat_wxyz)
     tact_quat_normalize(quat_wxyz);
 }
 
-/* Turned any way, with each coordinate at most `reach`. */
+/* A random rotation and a position with each coordinate at most `reach`. */
 static inline struct tact_pose random_pose(double reach)
 {
     struct tact_pose p;

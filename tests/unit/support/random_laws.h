@@ -1,5 +1,5 @@
-/* What holds in any tick of any world: numbers are finite, wrenches within their limits, and what
- * bodies gain of momentum is what contacts and gravity give. */
+/* Conditions true in any tick of any world: numbers are finite, wrenches within their limits, and
+ * the change of momentum of the bodies is the impulse of contacts and gravity. */
 #ifndef TACT_TESTS_RANDOM_LAWS_H
 #define TACT_TESTS_RANDOM_LAWS_H
 
@@ -14,12 +14,13 @@ enum { LAWS_BODIES = 8 };
 struct tally {
     struct worst limits, unsolved_limits, residual; /* limits: in solved ticks */
     struct worst linear[2], angular[2];             /* unsolved, solved */
-    long ticks, contacts, unsolved, outside;        /* outside: contacts beyond in solved ticks */
+    long ticks, contacts, unsolved,
+        outside; /* outside: contacts beyond their limits in solved ticks */
     int bad_worlds;
 };
 
-/* How far a contact's wrench is beyond its limits, as a share of the normal force. Of an elastic
- * wrench, or points, only friction: their torques have limits of their own. */
+/* How far a contact's wrench exceeds its limits, relative to the normal force. For elastic
+ * wrenches and points only friction is checked, as their torques have other limits. */
 static double beyond(const struct world_scene *s, const struct tact_contact *c,
                      const struct tact_contact_law *law)
 {
@@ -55,14 +56,14 @@ static double beyond(const struct world_scene *s, const struct tact_contact *c,
     return fmax(worst, limit > 0 ? used / limit - 1 : used / r[0]);
 }
 
-/** Momentum of the bodies, and how much of it there is to round. */
+/** Momentum of the bodies, and the scale of its rounding errors. */
 struct momentum {
     double p[LAWS_BODIES][6];
     double size[LAWS_BODIES][2];
 };
 
 /* Returns the mass of all. */
-static double take_momentum(struct world_scene *s, struct momentum *m)
+static double compute_momentum(struct world_scene *s, struct momentum *m)
 {
     double mass = 0;
     memset(m, 0, sizeof *m);
@@ -79,8 +80,8 @@ static double take_momentum(struct world_scene *s, struct momentum *m)
     return mass;
 }
 
-static void take_impulse(struct world_scene *s, const struct tact_contact *c, int shape,
-                         double sign, struct momentum *m)
+static void add_impulse(struct world_scene *s, const struct tact_contact *c, int shape, double sign,
+                        struct momentum *m)
 {
     struct tact_owner owner = tact_world_owner(s->world, shape);
     if (owner.kind != TACT_OWNER_BODY) {
@@ -98,16 +99,17 @@ static void take_impulse(struct world_scene *s, const struct tact_contact *c, in
         h * (tact_v3_norm(c->wrench + 3) + tact_v3_norm(arm) * tact_v3_norm(c->wrench));
 }
 
-/* Whether the contact, whole or a planar piece of one, is inside its limits. */
-static void note_contact(const struct world_scene *s, const struct tact_contact *c,
-                         const struct tact_contact_law *law, double weight, int seed,
-                         struct tally *t)
+/* Checks that a contact, whole or a planar piece of one, is within its limits. */
+static void check_contact(const struct world_scene *s, const struct tact_contact *c,
+                          const struct tact_contact_law *law, double weight, int seed,
+                          struct tally *t)
 {
     int solved = s->stats.residual <= 1e-8;
     double over = beyond(s, c, law);
-    over *= c->impulse[0] / fmax(c->impulse[0], 1e-9 * weight); /* not of mere rounding */
+    over *=
+        c->impulse[0] / fmax(c->impulse[0], 1e-9 * weight); /* ignores forces of rounding size */
     t->outside += solved && !(over <= 1e-6);
-    note(solved ? &t->limits : &t->unsolved_limits, over, seed);
+    record_worst(solved ? &t->limits : &t->unsolved_limits, over, seed);
 }
 
 /* One tick; 0 where a number is not finite. */
@@ -115,22 +117,22 @@ static int tick(struct world_scene *s, int seed, struct tally *t)
 {
     struct momentum before, after;
     double h = s->options.period;
-    double weight = take_momentum(s, &before) * h * 9.81;
+    double weight = compute_momentum(s, &before) * h * 9.81;
     scene_solve(s);
-    take_momentum(s, &after);
+    compute_momentum(s, &after);
     int solved = s->stats.residual <= 1e-8;
     t->ticks++;
     t->unsolved += !solved;
     t->contacts += s->stats.contacts;
-    note(&t->residual, s->stats.residual, seed);
+    record_worst(&t->residual, s->stats.residual, seed);
     for (int i = tact_world_next_pair(s->world, -1); i >= 0;
          i = tact_world_next_pair(s->world, i)) {
         const struct tact_contact *c = tact_world_contact(s->world, i);
         for (int k = 0; c->touching && k < (c->split ? c->split : 1); k++) {
             const struct tact_contact *part = c->split ? tact_world_piece(s->world, i, k) : c;
-            note_contact(s, part, tact_world_law(s->world, i), weight, seed, t);
-            take_impulse(s, part, c->a, 1, &before);
-            take_impulse(s, part, c->b, -1, &before);
+            check_contact(s, part, tact_world_law(s->world, i), weight, seed, t);
+            add_impulse(s, part, c->a, 1, &before);
+            add_impulse(s, part, c->b, -1, &before);
         }
     }
     double finite = s->stats.residual;
@@ -143,9 +145,10 @@ static int tick(struct world_scene *s, int seed, struct tally *t)
             gap[k] = after.p[i][k] - before.p[i][k];
             finite += body->twist[k];
         }
-        note(&t->linear[solved], tact_v3_norm(gap) / (before.size[i][0] + after.size[i][0]), seed);
-        note(&t->angular[solved], tact_v3_norm(gap + 3) / (before.size[i][1] + after.size[i][1]),
-             seed);
+        record_worst(&t->linear[solved], tact_v3_norm(gap) / (before.size[i][0] + after.size[i][0]),
+                     seed);
+        record_worst(&t->angular[solved],
+                     tact_v3_norm(gap + 3) / (before.size[i][1] + after.size[i][1]), seed);
     }
     tact_world_integrate(s->world);
     for (int i = tact_world_next_pair(s->world, -1); i >= 0;

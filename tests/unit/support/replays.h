@@ -1,5 +1,5 @@
-/* Replays of a session from any of its ticks, once or with each tick started from the log; after
- * cmocka.h. */
+/* Replays of a session from any of its ticks, once or with each tick started from the log. Include
+ * after cmocka.h. */
 #ifndef TACT_TESTS_REPLAYS_H
 #define TACT_TESTS_REPLAYS_H
 
@@ -8,8 +8,8 @@
 #include "rt/session/replay.h"
 #include "run_scene.h"
 
-/* Replays a log of so many ticks from every `step`th of them, bit for bit. each: every second time
- * with each tick started from the log. */
+/* Replays a log of `ticks` ticks from every `step`th of them and checks that it is equal bit for
+ * bit. each: in every second replay, each tick is started from the log. */
 static inline void check_replays_of(const char *path, int ticks, int step, int each)
 {
     for (int from = 0; from < ticks; from += step) {
@@ -23,7 +23,8 @@ static inline void check_replays_of(const char *path, int ticks, int step, int e
     }
 }
 
-/* Of a scene of 0.6 s: every tick to the bit. Returns the report of the session. */
+/* Runs a scene of 0.6 s and checks its replays from any tick, bit for bit. Returns the report of
+ * the session. */
 static inline struct tact_session_report check_replays(const char *text)
 {
     struct tact_session_options options = {.clock = TACT_LOOP_FREE};
@@ -33,7 +34,7 @@ static inline struct tact_session_report check_replays(const char *text)
     snprintf(path, sizeof path, "%s/a.mcap", log);
     options.record = path;
     run_text(text, &options, &report);
-    assert_true(report.counts[TACT_COUNT_UNSOLVED] <= 6); /* a hundredth of the ticks */
+    assert_true(report.counts[TACT_COUNT_UNSOLVED] <= 6); /* one percent of the ticks */
     assert_true(report.counts[TACT_COUNT_NOT_FOUND] == 0);
     check_replays_of(path, 600, 97, 1);
     assert_int_equal(remove(path), 0);

@@ -1,5 +1,5 @@
-/* Copies of logs, with what a test changes: records as the reader gives them, written with a list
- * of contacts again where the log had one. */
+/* Copies of logs with changes made by a test: records as the reader returns them are written with
+ * a list of contacts again where the log had one. */
 #ifndef TACT_TESTS_REWRITE_H
 #define TACT_TESTS_REWRITE_H
 
@@ -13,18 +13,20 @@ struct rewrite {
     size_t owner_count;
 };
 
-/* 0, or -1 where memory is short. rewrite_end() is due in any case. */
+/* Returns 0, or -1 without memory. Call rewrite_end() in any case. */
 int rewrite_begin(struct rewrite *r, const struct tact_log *log);
 void rewrite_end(struct rewrite *r);
 
-/* Layout and names; the rest is the caller's. */
+/* Layout and names; the caller sets the other members. */
 struct tact_recorder_content rewrite_content(const struct rewrite *r);
 
-/* A record for the recorder, which has room for tact_layout_bytes() of the copy's layout. */
+/* Converts a record of the reader for the recorder; `to` has room for tact_layout_bytes() of the
+ * copy's layout. */
 void rewrite_record(const struct rewrite *r, const struct tact_record *from,
                     struct tact_record *to);
 
-/* Waits for room, and commits. 0, or -1 where there is none. */
+/* Waits for room in the recorder and commits the record. Returns 0, or -1 where there is no
+ * room. */
 int rewrite_put(const struct rewrite *r, const struct tact_record *from, struct tact_recorder *to);
 
 #endif

@@ -1,8 +1,6 @@
-/*
- * A rigid body with an ellipsoid surface that rolls without slip on a plane: its equations of
+/* A rigid body with an ellipsoid surface that rolls without slip on a plane: its equations of
  * motion as an ordinary differential equation, integrated by Runge and Kutta's method of order 4.
- * What the ticks of a world are compared with; it has nothing of theirs.
- */
+ * The reference for simulated worlds, with which it shares no code. */
 #ifndef TACT_TESTS_ROLLING_BODY_H
 #define TACT_TESTS_ROLLING_BODY_H
 
@@ -16,7 +14,7 @@ struct rolling_body {
     double inertia[9]; /* [kg m^2] */
     double form[9];    /* of the ellipsoid: Q diag(s^2) Q^T [m^2] */
     double center[3];  /* of the ellipsoid [m] */
-    double gravity;    /* down the plane's normal, z [m/s^2] */
+    double gravity;    /* against the plane's normal z [m/s^2] */
     double y[10];      /* quaternion to the world, w in body axes [rad/s], centre of mass [m] */
 };
 
@@ -110,7 +108,8 @@ static inline double rolling_energy(const struct rolling_body *b)
            b->mass * b->gravity * b->y[9];
 }
 
-/* Sets the body down: turned by q, turning with w [rad/s], world, its contact at the origin. */
+/* Sets the initial state: orientation q, angular velocity w [rad/s] (world), contact at the
+ * origin. */
 static inline void rolling_start(struct rolling_body *b, const double q[4], const double w[3])
 {
     double turn[9], r[3], dr[3], arm[3];

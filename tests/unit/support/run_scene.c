@@ -98,7 +98,7 @@ static void keep_warning(void *user, enum tact_message_level level, const char *
     }
 }
 
-static void look_at_body(struct tact_session *session, struct run_result *result)
+static void store_body(struct tact_session *session, struct run_result *result)
 {
     struct tact_world *world = tact_session_world(session);
     struct tact_pose pose;
@@ -122,7 +122,7 @@ static void look_at_body(struct tact_session *session, struct run_result *result
     }
 }
 
-static void must(int rc, const struct tact_error *err)
+static void require_success(int rc, const struct tact_error *err)
 {
     char text[1024];
     if (rc) {
@@ -140,7 +140,7 @@ void run_scene(const struct run_options *o, struct run_result *result)
     memset(result, 0, sizeof *result);
     char *text = edited_scene(o->scene, o->edits);
     snprintf(name, sizeof name, "%s/examples/scenes/%s", TACT_SOURCE_DIR, o->scene);
-    must(tact_scene_parse(text, strlen(text), name, NULL, &scene, &err), &err);
+    require_success(tact_scene_parse(text, strlen(text), name, NULL, &scene, &err), &err);
     free(scene->moments.source);
     scene->moments.source = strdup(o->source);
     struct tact_session_options options = tact_session_options_default();
@@ -152,9 +152,9 @@ void run_scene(const struct run_options *o, struct run_result *result)
     options.record = o->record;
     options.replace = 1;
     options.messages = (struct tact_messages){keep_warning, result};
-    must(tact_session_create(scene, &options, &session, &err), &err);
+    require_success(tact_session_create(scene, &options, &session, &err), &err);
     assert_int_equal(tact_session_run(session, &result->report), 0);
-    look_at_body(session, result);
+    store_body(session, result);
     tact_session_destroy(session);
     tact_scene_free(scene);
     free(text);
@@ -185,7 +185,7 @@ void measure_hold(const char *path, const char *body, const char *pair_a, const 
 {
     struct tact_log *log;
     struct tact_error err = {0};
-    must(tact_log_open(path, &log, &err), &err);
+    require_success(tact_log_open(path, &log, &err), &err);
     struct tact_record *record = malloc(tact_layout_bytes(tact_log_layout(log)));
     long pose = field(log, body, "pose"), a = field(log, pair_a, "patch");
     long b = field(log, pair_b, "patch");

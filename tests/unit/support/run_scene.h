@@ -1,12 +1,10 @@
-/*
- * Runs a scene of examples/scenes, edited as text, and looks at what became of it.
- */
+/* Runs a scene of examples/scenes, edited as text, and reports its final state. */
 #ifndef TACT_TESTS_RUN_SCENE_H
 #define TACT_TESTS_RUN_SCENE_H
 
 #include "rt/session/session.h"
 
-/* One replacement in the scene's text; `from` must occur. */
+/* One replacement in the scene's text, which must contain `from`. */
 struct edit {
     const char *from;
     const char *to;
@@ -32,21 +30,21 @@ struct run_result {
     double tilt_deg;     /* angle of the body's z axis from the vertical [deg] */
     double normal_force; /* least over the pairs that touch at the end [N] */
     double spin_arm;     /* of that pair [m] */
-    char warnings[2048]; /* messages above information, a line each */
+    char warnings[2048]; /* warnings and errors, one line each */
 };
 
-/* Skips the test, saying why, where there is no OpenCL device. */
+/* Skips the test with the reason where there is no OpenCL device. */
 void need_opencl(void);
 
-/* Fails the test where the scene cannot be loaded or wired. */
+/* Fails the test where the scene cannot be loaded or its session created. */
 void run_scene(const struct run_options *options, struct run_result *result);
 
-/* Loads and wires a scene given as text; fails the test where it cannot be. Both are to be freed.
- */
+/* Loads a scene given as text and creates its session; fails the test where that fails. The caller
+ * frees both. */
 void open_text(const char *text, const struct tact_session_options *options,
                struct tact_scene **scene, struct tact_session **session);
 
-/* Runs a scene given as text; fails the test where it cannot be loaded, wired or run. */
+/* Loads and runs a scene given as text; fails the test where that fails. */
 void run_text(const char *text, const struct tact_session_options *options,
               struct tact_session_report *report);
 
@@ -58,7 +56,7 @@ char *edited_scene(const char *scene, const struct edit *edits);
 void measure_hold(const char *log, const char *body, const char *pair_a, const char *pair_b,
                   double from, double to, double *tilt_deg, double *slip);
 
-/* Of this process, its threads together. */
+/* CPU time of this process, all threads [s]. */
 double cpu_seconds(void);
 
 #endif

@@ -1,6 +1,4 @@
-/**
- * A device of a test that only reads: what a hand does, what a plant shows. One in a file.
- */
+/** An input device of a test, whose readings are computed by a function. One in a source file. */
 #ifndef TACT_TEST_SCRIPT_DEVICE_H
 #define TACT_TEST_SCRIPT_DEVICE_H
 
@@ -15,7 +13,7 @@ static inline void script_close(void *self)
     (void)self;
 }
 
-/** Opens it, with one channel of this name, or none where it is NULL. Gives 0. */
+/** Opens the device with one channel of this name, or none where it is NULL. Returns 0. */
 static inline int script_device(script_read_fn read, const char *channel, struct tact_device *out)
 {
     static struct tact_device_ops ops;

@@ -55,7 +55,7 @@ struct tact_shape scene_sphere(double radius)
     return s;
 }
 
-static struct tact_shape keep_mesh(struct world_scene *scene, struct tact_mesh *mesh, int convex)
+static struct tact_shape own_mesh(struct world_scene *scene, struct tact_mesh *mesh, int convex)
 {
     assert_true(scene->mesh_count < SCENE_SHAPES);
     scene->meshes[scene->mesh_count++] = mesh;
@@ -77,7 +77,7 @@ struct tact_shape scene_cylinder(struct world_scene *scene, double radius, doubl
         }
     }
     assert_int_equal(tact_mesh_hull(points, (size_t)(2 * sides), &mesh, &err), 0);
-    return keep_mesh(scene, mesh, 1);
+    return own_mesh(scene, mesh, 1);
 }
 
 struct tact_shape scene_boxes(struct world_scene *scene, const double *boxes, int count)
@@ -103,7 +103,7 @@ struct tact_shape scene_boxes(struct world_scene *scene, const double *boxes, in
     assert_int_equal(
         tact_mesh_create(vertices, (size_t)count * 8, triangles, (size_t)count * 12, &mesh, &err),
         0);
-    return keep_mesh(scene, mesh, 0);
+    return own_mesh(scene, mesh, 0);
 }
 
 static int add_solid(struct world_scene *scene, const struct tact_shape *shape, double mass,
@@ -229,7 +229,7 @@ double scene_tilt(struct world_scene *scene, int body)
     return atan2(hypot(up[0], up[1]), up[2]);
 }
 
-/* Twist of a shape's owner at a world point, added with the sign. */
+/* Adds `sign` times the twist of the shape's owner at a world point. */
 static void add_twist(struct world_scene *scene, int shape, const double *point, double sign,
                       double *twist)
 {

@@ -2,8 +2,8 @@
  * Small worlds for tests of physics: bodies of simple solids on a plane, stepped with exact
  * moments.
  *
- * Material 0 is what scene_ground() lays, 1 what scene_solid() makes; scene_law() says what happens
- * between two of them. Failures to build fail the test.
+ * Material 0 is that of scene_ground(), 1 that of scene_solid(); scene_law() sets the law between
+ * two materials. An error in building fails the test.
  */
 #ifndef TACT_TESTS_WORLD_SCENE_H
 #define TACT_TESTS_WORLD_SCENE_H
@@ -34,10 +34,10 @@ void scene_close(struct world_scene *scene);
 /* Options with gravity g tilted about y by `slope` [rad]: downhill is +x. */
 struct tact_world_options scene_slope(double slope);
 
-/* Solid below z = 0. */
+/* The half-space z < 0. */
 void scene_ground(struct world_scene *scene);
 
-/* Solids; meshes belong to the scene. Axes along z, origin at the centre. */
+/* Shapes; their meshes are freed with the scene. Axes along z, origin at the centre. */
 struct tact_shape scene_box(double x, double y, double z); /* sides [m] */
 struct tact_shape scene_sphere(double radius);
 struct tact_shape scene_cylinder(struct world_scene *scene, double radius, double height,
@@ -53,14 +53,14 @@ int scene_solid(struct world_scene *scene, const struct tact_shape *shape, doubl
 int scene_solid_of(struct world_scene *scene, const struct tact_shape *shape, double mass,
                    const double position[3], int material);
 
-/* A box over the ground, thrown down and turning, as ten numbers from 0 to 1 say; started with the
- * law. */
+/* A box above the ground with random velocities, determined by ten numbers from 0 to 1, in a
+ * started world with that law. */
 enum { SCENE_DRAWS = 10 };
 void scene_thrown_box(struct world_scene *scene, const struct tact_world_options *options,
                       const double draw[SCENE_DRAWS], double mass,
                       const struct tact_contact_law *law);
 
-/* A shape on a body already made, or fixed in the world (body -1). */
+/* Adds a shape to an existing body, or fixed in the world (body -1). */
 void scene_attach(struct world_scene *scene, int body, const struct tact_shape *shape,
                   const struct tact_pose *local, int material);
 
@@ -68,25 +68,27 @@ void scene_attach(struct world_scene *scene, int body, const struct tact_shape *
 struct tact_contact_law scene_rigid(double friction);
 void scene_law(struct world_scene *scene, int a, int b, const struct tact_contact_law *law);
 
-/* Nothing may be added afterwards. */
+/* Completes the world: nothing can be added afterwards. */
 void scene_start(struct world_scene *scene);
 
-/* One tick, or the two halves of it: up to where velocities are solved, and the motion. */
+/* One tick, or its two halves: the solve of velocities, and the integration. */
 void scene_solve(struct world_scene *scene);
 void scene_step(struct world_scene *scene);
 void scene_run(struct world_scene *scene, double seconds);
 
-/* Kinetic energy of the free bodies and their height in gravity [J]. */
+/* Kinetic and gravitational energy of the free bodies [J]. */
 double scene_energy(struct world_scene *scene);
 
-/* The same less m g h v_z / 2, the integrator's phase: what a tick of free fall keeps exactly. */
+/* The same less m g h v_z / 2, the correction for the integrator's phase: exactly constant in free
+ * fall. */
 double scene_phase_energy(struct world_scene *scene);
 
 /* Angle of the body's z axis from the vertical of the ground [rad]. */
 double scene_tilt(struct world_scene *scene, int body);
 
-/* Power that contact `pair` gives by its normal force and rolling moments, and takes by friction
- * and spin, at the velocities after the last solve [W]. Both at the centre of pressure. */
+/* Power of contact `pair` on the bodies at the velocities after the last solve [W]: that of its
+ * normal force and rolling moments, and that of friction and torsion, both at the centre of
+ * pressure. */
 void scene_power(struct world_scene *scene, int pair, double *normal, double *friction);
 
 #endif

@@ -1,7 +1,6 @@
-/* Raw words of cards, kept beside a session and played into it again without the cards: every bit
- * that they reported, with a gauge that saturates, a stream, switches, and a board that is
- * unplugged.
- */
+/* Raw words of measurement cards, recorded beside a session and played into a second one without
+ * the cards: all values have the same bits, with a gauge that saturates, a stream, switches, and a
+ * board that is unplugged. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,13 +20,13 @@
 #include "unit/support/run_scene.h"
 #include "unit/support/script_device.h"
 
-#define FOLDER "/dev/shm/tape"
+#define FOLDER "/dev/shm/cards"
 enum { TICKS = 1200, SATURATED = 200, LASTING = 20, PULLED = 500, PLUGGED = 600, CARDS = 3 };
 
 static atomic_int ticks; /* of the session, so far */
-static int wire;         /* of the board's outputs, which its inputs read back */
+static int wire;         /* descriptor of the board's outputs, to which its inputs are wired */
 
-/* Turns the gauges, until the board is unplugged. */
+/* Changes the gauges' voltages until the board is unplugged. */
 static void plant_read(void *self, uint64_t tick, double t, int64_t now,
                        struct tact_device_input *in)
 {
@@ -49,7 +48,7 @@ static int plant_open(const struct tact_device_config *config, struct tact_devic
     return script_device(plant_read, NULL, out);
 }
 
-/* %s: where each of the cards is. */
+/* %s: the setting that selects each of the cards. */
 static const char scene_text[] =
     "name: cards\n"
     "devices:\n"
@@ -88,8 +87,8 @@ static const char scene_text[] =
     "outputs:\n"
     "  - {from: robot.tip, to: board.motor, limit: 1, rate: 100}\n";
 
-/* Pulls the board's plug, and puts it back. */
-static void *pull(void *unused)
+/* Unplugs the board and plugs it in again. */
+static void *unplug_and_replug(void *unused)
 {
     const int at[] = {PULLED, PLUGGED};
     for (int i = 0; i < 2; i++) {
@@ -101,7 +100,7 @@ static void *pull(void *unused)
     return unused;
 }
 
-static void run_cards(const char *const where[CARDS], int live, const char *log)
+static void run_session(const char *const where[CARDS], int live, const char *log)
 {
     static const struct tact_device_type plant = {TACT_ABI(struct tact_device_type), "plant",
                                                   "turns gauges", plant_open, NULL};
@@ -123,7 +122,8 @@ static void run_cards(const char *const where[CARDS], int live, const char *log)
     open_text(text, &options, &scene, &session);
     wire = live ? board_wire(board_guard_of("/dev/comedi0"), "/dev/comedi0") : -1;
     atomic_store(&ticks, 0);
-    assert_true(!live || (wire >= 0 && pthread_create(&thread, NULL, pull, NULL) == 0));
+    assert_true(!live ||
+                (wire >= 0 && pthread_create(&thread, NULL, unplug_and_replug, NULL) == 0));
     assert_int_equal(tact_session_run(session, &report), 0);
     if (live) {
         pthread_join(thread, NULL);
@@ -137,24 +137,24 @@ void cards_are_played_to_the_bit(void **state)
 {
     static const char *const attached[CARDS] = {"board: /dev/comedi0", "board: /dev/comedi1",
                                                 "board: /dev/comedi2"};
-    static const char *const taped[CARDS] = {"recording: /dev/shm/tape/board.csv",
-                                             "recording: /dev/shm/tape/waves.csv",
-                                             "recording: /dev/shm/tape/port.csv"};
+    static const char *const recordings[CARDS] = {"recording: /dev/shm/cards/board.csv",
+                                                  "recording: /dev/shm/cards/waves.csv",
+                                                  "recording: /dev/shm/cards/port.csv"};
     int states[4];
     (void)state;
     assert_int_equal(system("mkdir -p " FOLDER), 0);
     board_attach("/dev/comedi2", "comedi_parport 0x378");
-    run_cards(attached, 1, FOLDER "/live.mcap");
+    run_session(attached, 1, FOLDER "/live.mcap");
     board_attach("/dev/comedi2", NULL);
-    board_attach("/dev/comedi1", NULL); /* there is nothing to read them from any more */
-    run_cards(taped, 0, FOLDER "/again.mcap");
+    board_attach("/dev/comedi1", NULL); /* no card is left to read from */
+    run_session(recordings, 0, FOLDER "/again.mcap");
     board_attach("/dev/comedi1", "comedi_test 2000000,50000");
     same_device(FOLDER "/live.mcap", FOLDER "/again.mcap", "port_input", 0, states);
     same_device(FOLDER "/live.mcap", FOLDER "/again.mcap", "waves_input", 0, states);
     same_device(FOLDER "/live.mcap", FOLDER "/again.mcap", "board_input", 0, states);
     print_message("cards played to the bit: board %d ticks well, %d at fault, %d unplugged\n",
                   states[TACT_DEVICE_OK], states[TACT_DEVICE_STALE], states[TACT_DEVICE_LOST]);
-    /* for how long depends on the host, from which the program comes that pulls the plug */
+    /* the duration depends on the host, which runs the program that unplugs it */
     assert_true(states[TACT_DEVICE_LOST] > 10);
     assert_true(states[TACT_DEVICE_STALE] > LASTING && states[TACT_DEVICE_OK] > TICKS / 4);
     assert_int_equal(system("rm -r " FOLDER), 0);

@@ -1,4 +1,4 @@
-#include "played.h"
+#include "simulation.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -23,7 +23,7 @@ static void must(int rc, const struct tact_error *err)
     }
 }
 
-static void run(const char *path, double seconds, const char *log, struct played *out)
+static void run(const char *path, double seconds, const char *log, struct simulation *out)
 {
     struct tact_error err = {0};
     struct tact_scene *scene;
@@ -45,15 +45,15 @@ static void run(const char *path, double seconds, const char *log, struct played
     tact_scene_free(scene);
 }
 
-/* Velocity of the shape's owner at a point, its spin below it; 0 for what is fixed. */
-static void twist_at(struct tact_world *world, const struct played_body *bodies, int shape,
+/* Twist of the shape's owner at a point; 0 for fixed shapes. */
+static void twist_at(struct tact_world *world, const struct body_state *bodies, int shape,
                      const double point[3], double twist[6])
 {
     struct tact_owner owner = tact_world_owner(world, shape);
     double arm[3], turn[3];
     memset(twist, 0, 6 * sizeof *twist);
     if (owner.kind == TACT_OWNER_BODY) {
-        const struct played_body *b = &bodies[owner.index];
+        const struct body_state *b = &bodies[owner.index];
         memcpy(twist, b->twist, sizeof b->twist);
         tact_v3_sub(arm, point, b->position);
         tact_v3_cross(turn, b->twist + 3, arm);
@@ -61,13 +61,14 @@ static void twist_at(struct tact_world *world, const struct played_body *bodies,
     }
 }
 
-/* Energy of the bodies, and the work that contacts do with the velocities after the tick. Half of
- * the change of velocity comes before, so that no tick's energy can grow by more than this. */
-static void account(const struct tact_scene_log *view, const double *v, struct played *out,
+/* Adds the energy of the bodies, and the work of contacts at the velocities after the tick: an
+ * upper bound of the gain of energy, as the mean velocity of the tick contains only half of the
+ * change. */
+static void account(const struct tact_scene_log *view, const double *v, struct simulation *out,
                     int tick)
 {
     struct tact_world *world = tact_session_world(view->session);
-    const struct played_body *bodies = out->body + (size_t)tick * (size_t)out->bodies;
+    const struct body_state *bodies = out->body + (size_t)tick * (size_t)out->bodies;
     const double *gravity = view->scene->gravity;
     for (int i = 0; i < out->bodies; i++) {
         struct tact_body body = *tact_world_body(world, i);
@@ -92,7 +93,7 @@ static void account(const struct tact_scene_log *view, const double *v, struct p
     }
 }
 
-static void read_all(const char *path, struct played *out)
+static void read_all(const char *path, struct simulation *out)
 {
     struct tact_error err = {0};
     struct tact_log *log;
@@ -114,7 +115,7 @@ static void read_all(const char *path, struct played *out)
     }
     for (size_t t = 0; t < ticks && tact_log_next(log, record) == 1; t++) {
         for (size_t i = 0; i < bodies; i++) {
-            struct played_body *b = &out->body[t * bodies + i];
+            struct body_state *b = &out->body[t * bodies + i];
             memcpy(b->position, record->values + view.bodies[i].center, sizeof b->position);
             memcpy(b->quat_wxyz, record->values + view.bodies[i].center + 3, sizeof b->quat_wxyz);
             memcpy(b->twist, record->values + view.bodies[i].twist, sizeof b->twist);
@@ -126,7 +127,8 @@ static void read_all(const char *path, struct played *out)
     tact_log_close(log);
 }
 
-static void play_file(const char *scene, const char *path, double seconds, struct played *out)
+static void simulate_file(const char *scene, const char *path, double seconds,
+                          struct simulation *out)
 {
     char log[] = "/tmp/tact-scene-XXXXXX";
     int file = mkstemp(log);
@@ -149,14 +151,14 @@ static void find_scene(const char *scene, char path[1024])
     snprintf(path, 1024, "%s/examples/scenes/%s.yaml", TACT_SOURCE_DIR, scene);
 }
 
-void play(const char *scene, double seconds, struct played *out)
+void simulate(const char *scene, double seconds, struct simulation *out)
 {
     char path[1024];
     find_scene(scene, path);
-    play_file(scene, path, seconds, out);
+    simulate_file(scene, path, seconds, out);
 }
 
-void play_with(const char *scene, double seconds, const char *more, struct played *out)
+void simulate_with(const char *scene, double seconds, const char *more, struct simulation *out)
 {
     char path[1024], copy[] = "/tmp/tact-scene-XXXXXX.yaml";
     static char text[1 << 20];
@@ -170,81 +172,84 @@ void play_with(const char *scene, double seconds, const char *more, struct playe
     assert_non_null(to);
     assert_true(fwrite(text, 1, size, to) == size && fprintf(to, "\n%s\n", more) > 0);
     assert_int_equal(fclose(to), 0);
-    play_file(scene, copy, seconds, out);
+    simulate_file(scene, copy, seconds, out);
     unlink(copy);
 }
 
-void played_free(struct played *played)
+void simulation_free(struct simulation *simulation)
 {
-    free(played->body);
-    free(played->body_name);
-    free(played->energy);
-    free(played->work);
-    free(played->force);
-    memset(played, 0, sizeof *played);
+    free(simulation->body);
+    free(simulation->body_name);
+    free(simulation->energy);
+    free(simulation->work);
+    free(simulation->force);
+    memset(simulation, 0, sizeof *simulation);
 }
 
-const struct played_body *played_at(const struct played *played, const char *body, double seconds)
+const struct body_state *simulation_body_at(const struct simulation *simulation, const char *body,
+                                            double seconds)
 {
-    long tick = seconds < 0.0 ? played->ticks - 1 : lround(seconds / played->period);
-    assert_true(tick < played->ticks);
-    for (int i = 0; i < played->bodies; i++) {
-        if (!strcmp(played->body_name[i], body)) {
-            return &played->body[tick * played->bodies + i];
+    long tick = seconds < 0.0 ? simulation->ticks - 1 : lround(seconds / simulation->period);
+    assert_true(tick < simulation->ticks);
+    for (int i = 0; i < simulation->bodies; i++) {
+        if (!strcmp(simulation->body_name[i], body)) {
+            return &simulation->body[tick * simulation->bodies + i];
         }
     }
     fail_msg("no body %s", body);
     return NULL;
 }
 
-double played_tilt(const struct played_body *body)
+double body_tilt_deg(const struct body_state *body)
 {
     double m[9];
     tact_quat_to_m3(m, body->quat_wxyz);
     return atan2(hypot(m[2], m[5]), m[8]) * 180.0 / M_PI;
 }
 
-double played_drift(const struct played *played, double from)
+double simulation_drift(const struct simulation *simulation, double from)
 {
-    size_t first = (size_t)lround(from / played->period), bodies = (size_t)played->bodies;
+    size_t first = (size_t)lround(from / simulation->period), bodies = (size_t)simulation->bodies;
     double worst = 0.0;
-    for (size_t t = first; t < (size_t)played->ticks; t++) {
+    for (size_t t = first; t < (size_t)simulation->ticks; t++) {
         for (size_t i = 0; i < bodies; i++) {
-            const double *a = played->body[first * bodies + i].position;
-            const double *b = played->body[t * bodies + i].position;
+            const double *a = simulation->body[first * bodies + i].position;
+            const double *b = simulation->body[t * bodies + i].position;
             worst = fmax(worst, hypot(b[0] - a[0], b[1] - a[1]));
         }
     }
     return worst;
 }
 
-double played_speed(const struct played *played)
+double simulation_speed(const struct simulation *simulation)
 {
     double worst = 0.0;
-    for (int i = 0; i < played->bodies; i++) {
-        const struct played_body *b =
-            &played->body[(size_t)(played->ticks - 1) * (size_t)played->bodies + (size_t)i];
+    for (int i = 0; i < simulation->bodies; i++) {
+        const struct body_state *b =
+            &simulation
+                 ->body[(size_t)(simulation->ticks - 1) * (size_t)simulation->bodies + (size_t)i];
         worst = fmax(worst, fmax(tact_v3_norm(b->twist), tact_v3_norm(b->twist + 3)));
     }
     return worst;
 }
 
-void played_energy(const struct played *played)
+void simulation_check_energy(const struct simulation *simulation)
 {
     double scale = 0.0, work = 0.0, excess = -INFINITY, rise = 0.0;
     int at = 0;
-    for (int t = 1; t < played->ticks; t++) {
-        double grown = played->energy[t] - played->energy[t - 1];
-        scale = fmax(scale, fabs(played->energy[t]));
-        work += played->work[t];
+    for (int t = 1; t < simulation->ticks; t++) {
+        double grown = simulation->energy[t] - simulation->energy[t - 1];
+        scale = fmax(scale, fabs(simulation->energy[t]));
+        work += simulation->work[t];
         rise = fmax(rise, grown);
-        if (grown - played->work[t] > excess) {
-            excess = grown - played->work[t];
+        if (grown - simulation->work[t] > excess) {
+            excess = grown - simulation->work[t];
             at = t;
         }
     }
     print_message("    energy %.3e J to %.3e J; largest rise in a tick %.1e J, beyond the work of "
                   "pushing apart (%.1e J in all) %.1e J at tick %d\n",
-                  played->energy[0], played->energy[played->ticks - 1], rise, work, excess, at);
+                  simulation->energy[0], simulation->energy[simulation->ticks - 1], rise, work,
+                  excess, at);
     assert_true(excess < 1e-9 * scale);
 }

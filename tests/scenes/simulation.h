@@ -1,0 +1,49 @@
+/* Runs a scene of examples/scenes by the library and stores its states, tick by tick. */
+#ifndef TACT_TESTS_SIMULATION_H
+#define TACT_TESTS_SIMULATION_H
+
+#include "rt/session/session.h"
+
+/* State of a body in a tick. */
+struct body_state {
+    double position[3];  /* of the centre of mass [m] */
+    double quat_wxyz[4]; /* world */
+    double twist[6];     /* [m/s], [rad/s], world */
+};
+
+struct simulation {
+    char name[64];
+    double period; /* [s] */
+    int ticks, bodies;
+    char (*body_name)[64];
+    struct body_state *body; /* ticks x bodies */
+    double *energy;          /* of all bodies: kinetic and gravitational [J], one a tick */
+    double *work;            /* of the contacts, where they push bodies apart [J], one a tick */
+    double *force;           /* sum of the normal forces [N], one a tick */
+    double mass;             /* of all bodies [kg] */
+    struct tact_session_report report;
+};
+
+/* Runs the scene with host moments. Fails the test where it cannot be run. */
+void simulate(const char *scene, double seconds, struct simulation *out);
+
+/* The same for a scene that reads no other file, with these lines of YAML appended. */
+void simulate_with(const char *scene, double seconds, const char *more, struct simulation *out);
+void simulation_free(struct simulation *simulation);
+
+/* The body of that name at a time [s]; the last tick for a negative one. */
+const struct body_state *simulation_body_at(const struct simulation *simulation, const char *body,
+                                            double seconds);
+
+/* Angle [deg] of the body's z axis from the vertical. */
+double body_tilt_deg(const struct body_state *body);
+
+/* Largest distance across the vertical of any body from where it was at `from` seconds [m], and
+ * largest speed of any body in the last tick [m/s or rad/s]. */
+double simulation_drift(const struct simulation *simulation, double from);
+double simulation_speed(const struct simulation *simulation);
+
+/* Fails where the energy grows in a tick by more than the contacts' positive work. */
+void simulation_check_energy(const struct simulation *simulation);
+
+#endif
