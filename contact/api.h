@@ -1,4 +1,4 @@
-/** What every public header starts from: symbol visibility and C linkage. */
+/** Included by every public header: symbol visibility and C linkage. */
 #ifndef TACT_CONTACT_API_H
 #define TACT_CONTACT_API_H
 

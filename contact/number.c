@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Created once and kept: glibc has it ready and needs no memory for it. */
+/* Created once and never freed: glibc has this locale built in and needs no memory for it. */
 static locale_t c_locale(void)
 {
     static _Atomic(locale_t) made;

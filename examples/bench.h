@@ -18,7 +18,7 @@ enum bench_method {
 };
 extern const char *const bench_method_names[BENCH_METHODS];
 
-/* What a tick's time goes to; medians over the ticks [us]. */
+/* Time of the parts of a tick; medians over the ticks [us]. */
 enum bench_part { BENCH_DETECTION, BENCH_ASSEMBLY, BENCH_FACTORIZATION, BENCH_SOLVE, BENCH_PARTS };
 extern const char *const bench_part_names[BENCH_PARTS];
 
@@ -34,14 +34,15 @@ struct bench_result {
     struct bench_spread cold;                   /* sweeps to the criterion from zero */
     struct bench_spread cold_steps, warm_steps; /* eliminations between those sweeps and the warm */
     struct bench_spread residual;               /* natural map's, at the end of those */
-    struct bench_spread warm;    /* sweeps from the tick before, the load 1 % more or less */
+    struct bench_spread
+        warm; /* sweeps with a warm start from the tick before, under a load that differs by 1 % */
     int unsolved, warm_unsolved; /* ticks that ended at the limit of sweeps */
     int curve_length;
     double update[BENCH_CURVE]; /* 2-norm of each sweep's update over that of the impulses */
     double curve_residual[BENCH_CURVE];
 };
 
-/* What the paper has of a scene; 0: nothing. */
+/* The paper's values for a scene; 0: not given. */
 struct bench_published {
     const char *scene;               /* its name in the paper, or NULL */
     double time[2][BENCH_PARTS];     /* Table 1, 6D and points [ms] */
@@ -58,14 +59,14 @@ struct bench_scene {
 };
 
 struct bench_options {
-    int ticks;     /* measured a scene; 0: as the scene wants */
+    int ticks;     /* number of measured ticks per scene; 0: as the scene sets */
     int sweeps;    /* maximum per solve */
-    double settle; /* before them [s]; negative: as the scene wants */
+    double settle; /* simulated time before them [s]; negative: as the scene sets */
     double update; /* criterion: 2-norm of a sweep's update over that of the impulses */
 };
 
-/* bench_published.c: what the paper says of the scene of this name, when to measure it [s]
- * (negative: not known) and for how many ticks. */
+/* bench_published.c: the paper's values for the scene of this name, the time at which to measure
+ * it [s] (negative: not given) and the number of ticks. */
 void bench_published(const char *name, struct bench_published *out, double *settle, int *ticks);
 
 /* bench_contact.c: runs one scene by every method. 0, or a negative errno with *err filled. */

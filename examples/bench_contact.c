@@ -31,9 +31,10 @@ struct bench {
     const struct bench_options *options;
     struct tact_scene *scene;
     struct tact_moments_scratch *scratch;
-    struct player lead; /* by the scene's own options; says where everything is */
+    struct player lead; /* solved with the scene's own options; its poses are used by all methods */
     struct player player[BENCH_METHODS];
-    double *samples; /* per tick: parts, sweeps cold, eliminations, residual, the same warm */
+    double *samples; /* per tick: times of parts, cold sweeps, eliminations, residual, and the same
+                        for warm starts */
 };
 
 enum { SWEEPS_COLD = BENCH_PARTS, STEPS_COLD, RESIDUAL, SWEEPS_WARM, STEPS_WARM, SAMPLES };
@@ -81,7 +82,7 @@ static int open_method(struct bench *bench, int method, struct tact_error *err)
     struct tact_scene_contact *c = &bench->scene->contact;
     struct player *player = &bench->player[method];
     c->iterations = (uint32_t)bench->options->sweeps;
-    c->tolerance = 0.0; /* the watch stops it */
+    c->tolerance = 0.0; /* stopped by the observer */
     c->points = BENCH_POINTS_ROOM;
     if (put_word(&c->model, method == BENCH_POINTS ? "points" : "volume") ||
         put_word(&c->local, method == BENCH_PAPER ? "bouchard" : "cone")) {
@@ -107,7 +108,7 @@ static int step(struct bench *bench, struct player *player)
     return tact_world_step(player->world, bench->scratch, &player->stats);
 }
 
-/* What a contact begins a tick with: the springs of the lead's, and no impulse. */
+/* Initial state of a contact in a tick: the springs of the leading world, and no impulse. */
 static void begin_contact(const struct tact_contact *lead, struct tact_contact *c)
 {
     memset(c->warm, 0, sizeof c->warm);
@@ -181,7 +182,7 @@ static int draw_curve(struct bench *bench, int method, struct bench_result *r)
     return rc;
 }
 
-/* Gravity is 1 % more in every other tick: what that adds to the velocities. */
+/* Gravity is 1 % larger in every other tick: adds that change to the velocities. */
 static void load(struct bench *bench, struct tact_world *world)
 {
     for (int i = 0; i < tact_world_body_count(world); i++) {
@@ -234,7 +235,7 @@ static struct bench_spread compute_spread(const double *samples, int column, int
     return s;
 }
 
-/* All ticks by all methods, in turn, so that what disturbs the machine disturbs all of them. */
+/* All methods solve each tick in turn, so that disturbances of the machine affect all of them. */
 static int measure_scene(struct bench *bench, struct bench_scene *out)
 {
     int ticks = out->ticks, rc = 0;

@@ -1,4 +1,4 @@
-/* What figures 3, 4 and 5 of Yi and Drumwright 2018 show, as the paper reads them and by tact. */
+/* Figures 3, 4 and 5 of Yi and Drumwright 2018: by the paper's method and by tact. */
 #ifndef TACT_EXAMPLES_BENCH_CONVEX_H
 #define TACT_EXAMPLES_BENCH_CONVEX_H
 
@@ -6,7 +6,7 @@
 
 /* Figure 3: a box, embedded in a half-space at rest, is pushed out of it. */
 enum convex_push {
-    CONVEX_EXACT,        /* pressure over the surface, in fine steps of an integrator by itself */
+    CONVEX_EXACT,        /* pressure over the surface, by an independent integrator in fine steps */
     CONVEX_DEEPEST,      /* a spring at the deepest point, in steps of h */
     CONVEX_DEEPEST_FINE, /* the same in fine steps */
     CONVEX_FIELD,        /* by `model: field`, in ticks of h */
@@ -21,7 +21,7 @@ enum { CONVEX_SAMPLES = 151, CONVEX_OFFSETS = 5, CONVEX_WAYS = 4 };
 struct convex_curve {
     double period;                                      /* [s] */
     double roll[CONVEX_SAMPLES], pitch[CONVEX_SAMPLES]; /* [rad] */
-    double deviation; /* greatest of either from the exact one [rad] */
+    double deviation; /* largest deviation of roll or pitch from the exact one [rad] */
 };
 
 /* Figure 4: a parallelogram in the hole of another, moved toward each of the four sides. */

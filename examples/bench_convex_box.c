@@ -9,7 +9,7 @@
 #include "contact/pair/model.h"
 #include "contact/world/world.h"
 
-#define FINE 2e-6     /* steps of what is taken as exact [s] */
+#define FINE 2e-6     /* step of the reference solution [s] */
 #define PERIOD 1e-4   /* the paper's h [s] */
 #define PRESSURE 2e5  /* rise of the pressure with depth [Pa/m] */
 #define MASS 1.0      /* [kg] */
@@ -79,7 +79,7 @@ static void press_deepest(const struct tact_pose *pose, double stiffness, double
     *force = stiffness * fmax(0.0, -(pose->position[2] + arm[2]));
 }
 
-/* The body by itself under such a force, in steps in which it is constant. */
+/* Integrates the free body under such a force, which is constant within a step. */
 static int integrate(enum convex_push how, struct convex_curve *curve)
 {
     struct tact_shape box = {.kind = TACT_SHAPE_BOX, .size = {half[0], half[1], half[2]}};

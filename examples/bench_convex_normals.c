@@ -1,5 +1,4 @@
-/* Figures 4 and 5 of Yi and Drumwright 2018: contact normals that lead astray, and those of tact.
- */
+/* Figures 4 and 5 of Yi and Drumwright 2018: misleading contact normals, and those of tact. */
 #include <errno.h>
 #include <math.h>
 #include <string.h>

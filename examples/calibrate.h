@@ -20,7 +20,7 @@ struct calibrate_file {
     struct calibrate_entry entry[CALIBRATE_MOST];
 };
 
-/* What was asked for. */
+/* The options of the command. */
 struct calibrate_options {
     const char *device; /* name in the scene, or of an attached input device */
     const char *scene;
@@ -33,10 +33,10 @@ struct calibrate_options {
     double seconds;      /* of a measurement */
     double sweep;        /* of moving the axes */
     double wait;         /* before each step; negative: for the Enter key */
-    json_t *report;      /* what was measured, for machines; NULL: on stdout, for people */
+    json_t *report;      /* collects the results for --json; NULL: they are printed as text */
 };
 
-/* What a channel gave while it was watched. */
+/* The values of a channel while it was observed. */
 struct calibrate_seen {
     double low, high, mean, deviation;
 };
@@ -55,10 +55,10 @@ int calibrate_write(const struct calibrate_file *file, const char *path, int for
 /* calibrate_measure.c: asks for a step on stderr, and waits. EXIT_BAD at the end of the input. */
 int calibrate_step(const struct calibrate_options *o, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* Watches all channels for some seconds. EXIT_BAD where the device is lost. */
+/* Observes all channels for some seconds. EXIT_BAD where the device is lost. */
 int calibrate_watch(const struct tact_device *device, double seconds, struct calibrate_seen *seen,
                     int *faults);
-/* The three measurements; each adds to the file. They give the exit code. */
+/* The three measurements; each adds to the file and returns the exit code. */
 int calibrate_axes(const struct calibrate_options *o, const struct tact_device *device,
                    struct calibrate_file *file);
 int calibrate_channel(const struct calibrate_options *o, const struct tact_device *device,

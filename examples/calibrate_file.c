@@ -7,7 +7,7 @@
 #include "output.h"
 #include "text.h"
 
-/* The entry of that key, made where there is none. */
+/* The entry of that key, created if absent. */
 static struct calibrate_entry *find_entry(struct calibrate_file *file, const char *key)
 {
     for (int i = 0; i < file->count; i++) {
@@ -102,7 +102,7 @@ static void print_value(FILE *to, const struct calibrate_entry *entry)
     fputs(entry->count ? "]\n" : "\n", to);
 }
 
-/* Keys of one map stand together: "axis.abs_x" below "axis". */
+/* Keys of one map are adjacent: "axis.abs_x" below "axis". */
 static void print_file(FILE *to, const struct calibrate_file *file)
 {
     fputs("# What tact calibrate measured. A scene refers to it: devices[].calibration\n", to);

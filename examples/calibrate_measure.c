@@ -1,4 +1,4 @@
-/* tact calibrate: what is measured, and the numbers that follow. */
+/* tact calibrate: the measurements and the computed numbers. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -74,7 +74,7 @@ int calibrate_watch(const struct tact_device *device, double seconds, struct cal
     return EXIT_GOOD;
 }
 
-/* To a list of what was measured. */
+/* Appends to the list of results. */
 static void add_entry(const struct calibrate_options *o, const char *list, json_t *entry)
 {
     if (!json_object_get(o->report, list)) {

@@ -142,7 +142,7 @@ static int set_bench_option(struct query *q, int option, const char *text)
     }
 }
 
-/* What was measured, scenes or figures, the other NULL. */
+/* The results, of scenes or of figures; the other one is NULL. */
 static int draw_bench(const struct query *q, const struct bench_scene *scenes,
                       const struct convex_figures *figures)
 {
@@ -246,8 +246,8 @@ int cmd_bench(int argc, char **argv)
                    : command_usage(q.name, "%s: the path of a scene is expected", argv[i]);
     }
     if (!code && q.figures && (q.count || (q.out && !(q.figures & 1 << 3)))) {
-        code = command_usage(q.name, q.count ? "--figure: no scenes are measured then"
-                                             : "-o: figure 3 is the one that is drawn");
+        code = command_usage(q.name, q.count ? "--figure: it cannot be combined with scenes"
+                                             : "-o: only figure 3 can be drawn");
     }
     for (size_t i = 0; !code && !q.figures && !q.count && i < NAMES; i++) {
         q.scene[i] = names[i];

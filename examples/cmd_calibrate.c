@@ -190,7 +190,7 @@ static const char *gauges_of(const struct tact_scene_device *def, const char *se
     return NULL;
 }
 
-/* Where it is written: as asked for, as the scene says, or in the working folder. */
+/* Path of the output: by the option, by the scene, or in the working folder. */
 static void choose_output(const struct calibrate_options *o, const struct tact_scene_device *def,
                           const char *directory, char *path, size_t size)
 {
@@ -223,7 +223,7 @@ static int is_plain(const char *text)
     return c > text && !*c;
 }
 
-/* Measures and writes. The file's head is the device's own name. */
+/* Measures and writes the file, whose first line names the device. */
 static int measure_device(const struct calibrate_options *o, const struct tact_scene_device *def,
                           const char *directory)
 {
@@ -363,7 +363,8 @@ static int take_option(char *name, int c, struct calibrate_options *o)
     default:
         bad = parse_number_within(optarg, 0.0, 600.0, &o->wait);
     }
-    return bad ? command_usage(name, "%s is no number for this option", optarg) : EXIT_GOOD;
+    return bad ? command_usage(name, "%s is not a valid number for this option", optarg)
+               : EXIT_GOOD;
 }
 
 int cmd_calibrate(int argc, char **argv)

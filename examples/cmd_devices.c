@@ -1,4 +1,4 @@
-/* tact devices: what is attached, what a scene can do with it, and what opens what is closed. */
+/* tact devices: the attached devices, a scene line for each, and how to get access to them. */
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
@@ -228,7 +228,7 @@ struct test {
     const char *output;
 };
 
-/* An option of the test. Not 0 where it cannot be. */
+/* Parses an option of the test. Not 0 if it is invalid. */
 static int take_test(struct test *test, int option, const char *command)
 {
     static const char *const words[] = {"ask", "yes", "no"};
@@ -292,7 +292,7 @@ int cmd_devices(int argc, char **argv)
         }
     }
     if (argc != optind) {
-        return command_usage(argv[0], "nothing is expected after it, not \"%s\"", argv[optind]);
+        return command_usage(argv[0], "no argument is expected, not \"%s\"", argv[optind]);
     }
     struct tact_attached attached;
     struct tact_error err = {.line = 0};

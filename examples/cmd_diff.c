@@ -1,4 +1,4 @@
-/* tact diff: where two sessions part, and how far. */
+/* tact diff: the first difference of two sessions, and its size. */
 #include <errno.h>
 #include <getopt.h>
 #include <jansson.h>

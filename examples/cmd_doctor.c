@@ -8,7 +8,7 @@
 #include "rt/doctor.h"
 #include "text.h"
 
-#define DEVICES 8 /* OpenCL devices that are tried */
+#define DEVICES 8 /* maximum number of OpenCL devices to test */
 
 static const char help[] =
     "usage: tact doctor [OPTION]...\n\n"
@@ -86,7 +86,7 @@ int cmd_doctor(int argc, char **argv)
         return end;
     }
     if (argc != optind) {
-        return command_usage(argv[0], "nothing is expected after it, not \"%s\"", argv[optind]);
+        return command_usage(argv[0], "no argument is expected, not \"%s\"", argv[optind]);
     }
     struct tact_doctor_report *report = malloc(sizeof *report);
     if (!report || tact_doctor_run(report)) {

@@ -82,7 +82,7 @@ static int export_log(const struct query *q)
     return code;
 }
 
-/* The files asked for: one at least, each of its own name, that may be made. */
+/* The requested output files: at least one, with different names, each allowed to be created. */
 static int check_outputs(const struct query *q)
 {
     const char *const paths[] = {q->csv, q->hdf5, q->html};

@@ -1,4 +1,4 @@
-/* tact field: the pressure field of a mesh, what it is like and what it costs. */
+/* tact field: the pressure field of a mesh, its accuracy and its cost. */
 #include <getopt.h>
 #include <math.h>
 #include <stdio.h>
@@ -57,7 +57,7 @@ struct request {
     const char *out;
 };
 
-/* Time of this processor: others' work on it does not count [s]. */
+/* CPU time of this process [s]. */
 static double processor_time(void)
 {
     return (double)clock() / CLOCKS_PER_SEC;
@@ -71,7 +71,7 @@ struct answer {
     double slope, size, seconds, query, polygons;
 };
 
-/* A rigid flat against each side of the bounds, as deep as a fifth of the extent. */
+/* Queries with a rigid plane at each side of the bounds, at a depth of a fifth of the extent. */
 static int time_queries(struct answer *a)
 {
     struct tact_field_scratch *scratch = tact_field_scratch_create(100000);

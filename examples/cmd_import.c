@@ -50,7 +50,8 @@ static const char help[] =
     "  tact import examples/imports/guiding.csv examples/imports/guiding.yaml -o guiding.mcap\n"
     "  tact plot rec0.mcap\n";
 
-/* What a device of type "import" plays; a device type knows nothing of the command that made it. */
+/* The data of the device type "import": a file-scope variable, as a device type has no access to
+ * the command. */
 static struct {
     const struct import *import;
     size_t row;
@@ -63,7 +64,7 @@ static void read_imported_row(void *self, uint64_t tick, double t, int64_t now_n
     (void)tick;
     in->state = import_sample(playing.import, t, &playing.row, in->channel) ? TACT_DEVICE_STALE
                                                                             : TACT_DEVICE_OK;
-    /* When the row was measured that is at hand. */
+    /* Stamp of the present row. */
     in->stamp_ns = now_ns - (int64_t)((t - playing.import->time[playing.row]) * 1e9);
 }
 
@@ -117,7 +118,7 @@ static int load_template_scene(const struct import *i, struct tact_scene **out,
     return rc;
 }
 
-/* What became of the rows, as facts of the log. */
+/* Counts of imported and omitted rows, as facts of the log. */
 static void format_facts(const struct import *i, char text[FACTS][512],
                          struct tact_log_fact facts[FACTS])
 {
@@ -125,7 +126,7 @@ static void format_facts(const struct import *i, char text[FACTS][512],
                                             "import_repeats", "import_resampling"};
     size_t used = 0;
     snprintf(text[0], sizeof text[0], "%s", i->csv_path);
-    snprintf(text[1], sizeof text[1], "%zu rows, %.6g Hz, %llu dropped with the time of another",
+    snprintf(text[1], sizeof text[1], "%zu rows, %.6g Hz, %llu dropped as their time repeats",
              i->rows, 1.0 / i->usual, (ull)i->dropped);
     snprintf(text[2], sizeof text[2], "%llu gaps, the longest %.6g s", (ull)i->gaps,
              i->longest_gap);

@@ -1,4 +1,4 @@
-/* tact info: what is in a log, and how it ended. */
+/* tact info: the content of a log, and how it ended. */
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -107,8 +107,8 @@ static void print_scene(const struct info *i)
                p->tally.touching, p->tally.at[1], p->tally.at[3], p->tally.at[2], p->normal,
                p->torsion * 1e3);
         if (p->unmeasured) {
-            printf("  %-32s could not be measured in %llu ticks: its last overlap was carried\n",
-                   "", (ull)p->unmeasured);
+            printf("  %-32s could not be measured in %llu ticks: its last overlap was used\n", "",
+                   (ull)p->unmeasured);
         }
     }
     for (int k = 0; k < v->body_count; k++) {

@@ -106,7 +106,7 @@ static int set_moments_option(struct query *q, int option, const char *text)
     }
 }
 
-/* Measures by the method that was asked for. */
+/* Measures by the requested method. */
 static int measure_moments(const struct query *q, struct measured *out, struct tact_error *err)
 {
     const struct tact_shape shape[2] = {q->shape[0].shape, q->shape[1].shape};

@@ -1,4 +1,4 @@
-/* tact moments --check: what is in a mesh file, and why it is refused where it is. */
+/* tact moments --check: the content of a mesh file, and the reason if it is refused. */
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
@@ -20,7 +20,7 @@ struct checked {
     const char *reason;     /* of the refusal */
 };
 
-/* What an open surface spans depends on where the origin is. */
+/* The integrals over an open surface depend on the origin. */
 static int has_volume(const struct tact_mesh_defects *d)
 {
     return !d->boundary_edges && !d->nonmanifold_edges && !d->misoriented_edges;

@@ -97,7 +97,7 @@ static int set_picture_option(struct strip *s, int option, const char *text)
     return good ? 0 : command_usage(s->command, "\"%s\" is not a valid value of this option", text);
 }
 
-/* Four moments from the first tick to the last, where none are asked for; each becomes a tick. */
+/* The ticks of the requested times, by default four from the first tick to the last. */
 static int choose_moments(struct strip *s)
 {
     struct picture_options *o = &s->options;
@@ -117,8 +117,8 @@ static int choose_moments(struct strip *s)
     return 0;
 }
 
-/* Reads the records of a moment and the tick before it. The first tick has none before it and
- * cannot be run again: the second one stands for it. */
+/* Reads the records of a moment and the tick before it. The first tick has no predecessor and
+ * cannot be recomputed: the second is used in its place. */
 static int gather(struct strip *s, struct tact_record *record[2], int frame)
 {
     double tick = round(s->options.time[frame] / s->view.scene->period);
@@ -161,7 +161,7 @@ static int gather_all(struct strip *s)
     }
     picture_aim(&s->options, s->scenes, count, &s->camera, s->lower, s->upper);
     if (s->page.scale.torsion < 1e-4 * s->page.scale.force * s->camera.width) {
-        s->page.scale.torsion = 0.0; /* next to nothing beside the forces */
+        s->page.scale.torsion = 0.0; /* negligible compared with the forces */
     }
     for (int i = 0; !rc && i < count; i++) {
         picture_add_planes(&s->view, &s->camera, s->lower, s->upper, &s->scenes[i]);

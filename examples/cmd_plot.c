@@ -1,4 +1,4 @@
-/* tact plot: one page of a session, or of two laid over each other. */
+/* tact plot: one page of a session, or of two superimposed. */
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* tact recover: the log of a session that was killed, finished from what its recorder left. */
+/* tact recover: completes the log of a killed session from the rings of its recorder. */
 #include <errno.h>
 #include <getopt.h>
 #include <jansson.h>
@@ -35,7 +35,7 @@ static const char help[] =
     "  tact recover ruler.mcap\n"
     "  tact replay ruler.mcap --verify\n";
 
-/* Without the rings it is unknown what the last ticks were. */
+/* Without the rings the last ticks are unknown. */
 static int is_fully_recovered(const struct tact_recover_report *r)
 {
     return !r->damage[0] && (r->was_complete || (r->rings && !r->ticks_lost && !r->events_lost &&
@@ -61,15 +61,15 @@ static void print_text(const char *path, const struct tact_recover_report *r)
            text_shown(path), (ull)r->ticks, (ull)r->events, (ull)r->ticks_added,
            (ull)r->events_added);
     if (r->bytes_cut) {
-        printf("  %llu bytes of an unfinished record cut\n", (ull)r->bytes_cut);
+        printf("  %llu bytes of an incomplete record removed\n", (ull)r->bytes_cut);
     }
     if (!r->rings) {
-        printf("  its recorder left nothing in memory: the last moments may be missing\n");
+        printf("  its recorder left no ticks in memory: the last ones may be missing\n");
     }
     print_damage(r);
     if (r->ticks_lost || r->events_lost || r->counters_damaged) {
-        printf("  memory is damaged: %llu ticks and %llu events lost%s\n", (ull)r->ticks_lost,
-               (ull)r->events_lost, r->counters_damaged ? ", or more" : "");
+        printf("  the ticks in memory are damaged: %llu ticks and %llu events lost%s\n",
+               (ull)r->ticks_lost, (ull)r->events_lost, r->counters_damaged ? ", or more" : "");
     }
 }
 
@@ -86,7 +86,7 @@ static int print_recovery_json(const struct tact_recover_report *r)
     return text_print_json(all);
 }
 
-/* Adds up what was done to the files of a session. */
+/* Sums the reports of a session's files. */
 static void add_report(struct tact_recover_report *all, const struct tact_recover_report *one,
                        int first)
 {
@@ -125,7 +125,7 @@ static int is_part(const char *path, unsigned number, char *session, size_t size
     return same;
 }
 
-/* What was done to the files of a session. */
+/* Result of recovering the files of a session. */
 struct outcome {
     struct tact_recover_report report;
     int files; /* that it is of */
@@ -140,8 +140,9 @@ static int recover_part(struct outcome *all, const char *path, unsigned number)
     struct tact_error err = {.line = 0};
     struct tact_recover_report one;
     int rc = tact_log_recover(path, NULL, &one, &err);
-    if (rc == -ENODATA && number > 1 && !unlink(path)) { /* made in time, and never needed */
-        fprintf(stderr, "tact: %s: removed: it was created, and had no tick\n", text_shown(path));
+    if (rc == -ENODATA && number > 1 && !unlink(path)) { /* created ahead, but not used yet */
+        fprintf(stderr, "tact: %s: removed: it was created but contained no tick\n",
+                text_shown(path));
         return 0;
     }
     if (rc) {

@@ -126,7 +126,7 @@ struct replay {
     struct range range;
     int json, quiet, recompute;
     const char *scene;            /* of --onto */
-    struct difference difference; /* of what was recomputed */
+    struct difference difference; /* of the recomputed part */
     char *slips;                  /* why the pairs slipped, JSON */
     int view;
     struct replayed pages;
@@ -272,7 +272,7 @@ int cmd_replay(int argc, char **argv)
                     : "--onto needs --scene FILE: the deadman and limits come from a local scene");
     }
     if (!code && r.view && (r.options.playback_device || r.options.realtime)) {
-        code = command_usage(argv[0], "--view goes at the pace of its page, not with %s",
+        code = command_usage(argv[0], "--view follows the pace of its page and excludes %s",
                              r.options.playback_device ? "--onto" : "--realtime");
     }
     code = code ? code : range_check(&r.range, argv[0]);

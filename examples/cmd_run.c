@@ -16,7 +16,7 @@
 
 #define EXIT_REFUSED 3 /* real time was required, and refused */
 
-/* What the command line says over what the scene says. */
+/* Replaces values of the scene by those of the command line. */
 static int override(struct run *run, struct tact_scene *scene)
 {
     if (run->moments) {
@@ -94,7 +94,8 @@ static int print_run_report(const struct run *run, struct tact_session *session,
     return EXIT_GOOD;
 }
 
-/* Runs it, shown by pages where that was asked for: a simulation then goes at their pace. */
+/* Runs the session, in the viewer if requested: a simulation then runs at the speed set in its
+ * page. */
 static int run_shown(const struct run *run, const struct tact_scene *scene, struct stream *stream,
                      struct tact_session *session, struct tact_session_report *report)
 {

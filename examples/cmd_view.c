@@ -29,7 +29,7 @@ static const char help[] =
     "  tact view ruler.mcap\n"
     "  tact view examples/scenes/stack.yaml\n";
 
-/* Whether a file begins as a log does; what cannot be read is none. */
+/* Whether a file starts like a log; an unreadable file does not. */
 static int is_log(const char *path)
 {
     static const char magic[] = "\x89MCAP0\r\n";
@@ -59,7 +59,7 @@ static int view_scene(const char *command, const struct player_options *o)
         argv[argc++] = (char *)o->allowed_origin;
     }
     if (o->time > 0.0 || o->paused) {
-        return command_usage(command, "--time and --paused are of logs, and %s is none", o->path);
+        return command_usage(command, "--time and --paused need a log, and %s is not one", o->path);
     }
     optind = 1;
     return cmd_sim(argc, argv);

@@ -1,4 +1,4 @@
-/* What the subcommands of tact share. Data goes to stdout, messages go to stderr. */
+/* Functions common to the subcommands of tact. Data is written to stdout, messages to stderr. */
 #ifndef TACT_EXAMPLES_COMMAND_H
 #define TACT_EXAMPLES_COMMAND_H
 
@@ -41,13 +41,13 @@ int command_takes_json(int argc, char **argv, const char *help, int *json);
 /* Messages of the library to stderr, without those of level INFO where *(int *)user is not 0. */
 void command_message(void *user, enum tact_message_level level, const char *text);
 
-/* signals.c: what a session asks before every tick whether to end. */
+/* signals.c: the stop flag that a session reads before every tick. */
 struct tact_stop *command_stop(void);
 /* The first SIGINT, SIGTERM or SIGHUP requests a clean end, which zeroes the forces; a second one
  * of its kind kills the process. A closed output pipe does not. */
 void command_catch_signals(void);
 
-/* live.c: the line that a person watches while a session runs. */
+/* live.c: the status line of a running session. */
 struct live {
     double period;   /* of the loop [s] */
     int real;        /* 1: real time; 0: free-wheeling */
@@ -59,7 +59,7 @@ void live_show(void *user, const struct tact_session_status *status);
 /* Clears the line, so that other text can be printed. */
 void live_clear(void);
 
-/* table.c: the end of a run, as a person reads it. start: poses of the bodies at the start. */
+/* table.c: the summary of a run as text. start: poses of the bodies at the start. */
 void table_print(struct tact_session *session, const struct tact_session_report *report,
                  const struct tact_scene *scene, const struct tact_pose *start,
                  const struct tact_session_options *options);

@@ -1,4 +1,4 @@
-/* The parts of tact devices. */
+/* Functions of tact devices. */
 #ifndef TACT_EXAMPLES_DEVICES_H
 #define TACT_EXAMPLES_DEVICES_H
 
@@ -11,7 +11,7 @@ int devices_json(const struct tact_attached *attached);
 int devices_dump(json_t *all);
 json_t *devices_text(const char *value);
 
-/* What is tested: one of the two. */
+/* The device to be tested: one of the two. */
 struct devices_target {
     const struct tact_attached_input *input;
     const struct tact_attached_board *board;
@@ -24,8 +24,8 @@ enum devices_force { DEVICES_FORCE_ASK, DEVICES_FORCE_YES, DEVICES_FORCE_NO };
 const struct tact_attached_input *devices_find_input(const struct tact_attached *attached,
                                                      const char *name, int *matching);
 /* Finds the device by its name, a substring of it, or its path, and reports if there is none;
- * prints its values for some seconds on stdout, or adds them to report if not NULL. Return the exit
- * code. */
+ * prints its values for some seconds on stdout, or adds them to `report` if that is not NULL.
+ * Returns the exit code. */
 int devices_find(const struct tact_attached *attached, const char *name,
                  struct devices_target *target);
 int devices_test(const struct devices_target *target, double seconds, json_t *report);
@@ -33,8 +33,8 @@ int devices_test(const struct devices_target *target, double seconds, json_t *re
 /* Prints on stderr why it cannot be opened and what opens it; not 0 if it cannot. */
 int devices_closed(const struct tact_attached_access *access);
 
-/* devices_force.c: plays a gentle force on the output of that name (NULL: the one that is felt
- * best; none for a board), after a question. Returns the exit code. */
+/* devices_force.c: plays a gentle force on the output of that name (NULL: the strongest kind; none
+ * for a board), after a question. Returns the exit code. */
 int devices_force(const struct devices_target *target, enum devices_force force, const char *output,
                   json_t *report);
 

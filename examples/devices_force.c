@@ -15,9 +15,10 @@
 
 static const double period = 0.01;            /* [s] */
 static const double length = 1.5, fade = 0.3; /* [s] of the force, and of its rise and fall */
-static const double share = 0.2, volts = 0.5; /* how strong it gets: of the strongest, or [V] */
+static const double share = 0.2,
+                    volts = 0.5; /* peak of the force: fraction of the maximum, or [V] */
 
-/* What is played on. */
+/* The device and output of the test. */
 struct push {
     const struct devices_target *target;
     char output[TACT_DEVICE_NAME];
@@ -28,10 +29,10 @@ struct push {
     double button[TACT_DEVICE_CHANNELS];
     double oldest; /* maximum reported age of the force [s] */
     struct termios terminal;
-    int keys; /* 1: a terminal's keys are looked at */
+    int keys; /* 1: a key of the terminal ends the test */
 };
 
-/* Which output: the one that was named, or the one that is felt best. */
+/* Chooses the output: the named one, or the strongest kind. */
 static int choose_force_output(struct push *push, const char *output)
 {
     static const char *const order[] = {"force_x", "force_y", "vibration", "weak",
@@ -52,7 +53,7 @@ static int choose_force_output(struct push *push, const char *output)
     return 1;
 }
 
-/* What the person says. Where there is no terminal nobody can be asked, and nothing is played. */
+/* Asks the user. Without a terminal no force is played. */
 static int agreed(const struct push *push, enum devices_force force)
 {
     char line[16] = "";
@@ -120,7 +121,7 @@ static void leave_keys(struct push *push)
     }
 }
 
-/* Why it must end now, or NULL. */
+/* The reason for which the force must end now, or NULL. */
 static const char *stopped(struct push *push, uint64_t tick, const struct tact_device_input *in)
 {
     const struct tact_device_info *info = &push->device.info;
@@ -147,7 +148,7 @@ static const char *stopped(struct push *push, uint64_t tick, const struct tact_d
     return NULL;
 }
 
-/* Plays it; *seconds: duration. Returns what ended it, or NULL at its normal end. */
+/* Plays the force; *seconds: its duration. Returns the reason of an early end, or NULL. */
 static const char *play_push(struct push *push, double *seconds)
 {
     const int64_t start = tact_clock_now();
@@ -170,7 +171,7 @@ static const char *play_push(struct push *push, double *seconds)
     return why;
 }
 
-/* What was played, for people or machines. */
+/* Reports the test, as text or JSON. */
 static void print_push(const struct push *push, double seconds, const char *why, json_t *report)
 {
     if (report) {
@@ -204,7 +205,7 @@ int devices_force(const struct devices_target *target, enum devices_force force,
     leave_keys(&push);
     print_push(&push, seconds, why, report);
     if (target->input && push.oldest == 0.0 && !why) {
-        fprintf(stderr, "tact: %s took no force\n", target->input->path);
+        fprintf(stderr, "tact: %s accepted no force\n", target->input->path);
         return EXIT_BAD;
     }
     return why && strcmp(why, "a key") && strcmp(why, "a button") && strcmp(why, "a signal")

@@ -1,4 +1,4 @@
-/* What is attached, for machines. */
+/* The survey of attached devices as JSON. */
 #include <jansson.h>
 #include <stdio.h>
 #include "devices.h"

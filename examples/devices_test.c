@@ -56,7 +56,7 @@ static const struct tact_attached_board *find_board(const struct tact_attached *
     return *matching == 1 ? found : NULL;
 }
 
-/* Analog inputs under their own names; digital ones where there are none. */
+/* Opens the board with its analog inputs, or with the digital ones if there are none. */
 static void list_inputs(const struct tact_attached_board *board, char *text, size_t size)
 {
     const struct tact_attached_subdevice *from = NULL;
@@ -167,7 +167,7 @@ int devices_closed(const struct tact_attached_access *access)
         fprintf(stderr, "tact: %s\n", access->why);
     }
     if (access->error && (access->fix[0] || access->rule[0])) {
-        fprintf(stderr, "tact: what opens it: %s%s%s\n", access->fix,
+        fprintf(stderr, "tact: to get access: %s%s%s\n", access->fix,
                 access->fix[0] && access->rule[0] ? ", or: " : "", access->rule);
     }
     return access->error;

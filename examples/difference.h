@@ -10,9 +10,9 @@ struct difference_field {
     char name[TACT_FIELD_NAME];
     enum tact_field_kind kind;
     uint32_t offset[2], count; /* in the records of A and B, or DIFFERENCE_ABSENT; elements */
-    double absent;             /* then: each of them */
+    double absent;             /* after that count: each of these pairs */
     uint32_t stamp;     /* element that is a measured time and not compared; UINT32_MAX: none */
-    uint64_t differing; /* values, bit by bit */
+    uint64_t differing; /* number of values, compared bit for bit */
     uint64_t first;     /* tick */
     double most;        /*  |a - b|; infinity if one is not a number */
     uint64_t most_tick;
@@ -28,20 +28,21 @@ struct difference {
     uint64_t ticks;     /* compared */
     uint64_t only[2];   /* ticks that only A or only B has */
     uint64_t values, differing;
-    uint64_t first_tick; /* of the first difference, */
+    uint64_t first_tick; /* position of the first difference: */
     uint32_t first_field, first_element;
     double first_a, first_b;
 };
 
-/* Element of a field that is a measured time, which no two sessions share; UINT32_MAX: none. */
+/* Index of the field's element that is a measured time, which differs in any two sessions;
+ * UINT32_MAX: none. */
 uint32_t difference_stamp(const struct tact_field *field);
 
-/* 0 or -ENOMEM; to be freed whatever comes back. */
+/* Returns 0 or -ENOMEM; must be freed in either case. */
 int difference_create(const struct tact_layout *a, const struct tact_layout *b,
                       struct difference *out);
 void difference_free(struct difference *d);
 
-/* One tick of both. */
+/* Compares one tick of both logs. */
 void difference_add(struct difference *d, const struct tact_record *a, const struct tact_record *b);
 
 /* difference_print.c: for people, what A and B are called; and for machines, 0 or -1. */

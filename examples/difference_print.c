@@ -18,11 +18,11 @@ void difference_table(const struct difference *d, const char *a, const char *b)
     printf("%llu ticks, %llu values compared: %llu differ\n", (ull)d->ticks, (ull)d->values,
            (ull)d->differing);
     if (d->only[0] || d->only[1]) {
-        printf("  ticks that only %s has: %llu, only %s: %llu\n", a, (ull)d->only[0], b,
+        printf("  ticks only in %s: %llu, only in %s: %llu\n", a, (ull)d->only[0], b,
                (ull)d->only[1]);
     }
     if (d->unmatched) {
-        printf("  %u fields that the other does not have, or not of the same length\n",
+        printf("  %u fields are absent from the other log or have another length there\n",
                d->unmatched);
     }
     if (!d->differing) {

@@ -1,4 +1,4 @@
-/* One number for all that a session of the same scene must give again. */
+/* A hash over all values that a session of the same scene must reproduce. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -71,7 +71,7 @@ static int results(struct tact_log *log, char out[INFO_RESULTS], struct tact_err
     return rc;
 }
 
-/* A line, or a message where a log cannot be read; the exit code. */
+/* Prints a line, or a message if the log cannot be read. Returns the exit code. */
 static int print_one(const char *path, int of_results)
 {
     struct tact_error err = {.line = 0};

@@ -21,7 +21,8 @@ void drawing_quoted(FILE *to, const char *prefix, const char *text)
 {
     fprintf(to, "'%s", prefix);
     for (const char *c = text_shown(text); *c; c++) {
-        /* Doubled quotes end the text where four follow each other (gnuplot 5.4). */
+        /* In gnuplot 5.4 four quotes in a row end a text, so doubling a quote is not a safe
+         * escape. */
         fputs(*c == '\'' ? "'.\"'\".'" : (char[]){*c, 0}, to);
     }
     fputs("'", to);
@@ -49,11 +50,11 @@ int drawing_open(struct drawing *d, const char *command, const char *out, int fo
     return EXIT_GOOD;
 }
 
-/* Starts gnuplot: the script in, the picture out, what it says into `said`. 0 or an errno. */
+/* Starts gnuplot with pipes for the script, the picture and its messages. Returns 0 or an errno. */
 static int start(int script, int picture, int message, pid_t *child)
 {
     extern char **environ;
-    char *const words[] = {"gnuplot", "-d", "-", NULL}; /* -d: without the user's own settings */
+    char *const words[] = {"gnuplot", "-d", "-", NULL}; /* -d: ignores the user's settings */
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attributes;
     sigset_t usual;
@@ -82,7 +83,7 @@ static int copy(int from, FILE *to, char end[16])
     while ((n = read(from, block, sizeof block)) > 0 || (n < 0 && errno == EINTR)) {
         size_t size = n > 0 ? (size_t)n : 0, kept = size < 16 ? size : 16;
         if (fwrite(block, 1, size, to) != size) {
-            return errno; /* gnuplot then ends, for nobody reads */
+            return errno; /* gnuplot then ends, as its output is closed */
         }
         memmove(end, end + kept, 16 - kept);
         memcpy(end + 16 - kept, block + size - kept, kept);
@@ -90,7 +91,7 @@ static int copy(int from, FILE *to, char end[16])
     return n < 0 || fflush(to) ? errno : 0;
 }
 
-/* A picture ends as its format says, or it was cut. */
+/* A complete picture has the end of its format; otherwise it was truncated. */
 static int is_complete_file(const struct drawing *d, const char end[16])
 {
     if (!strcmp(d->terminal, "pngcairo")) {

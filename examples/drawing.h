@@ -8,7 +8,7 @@
 struct drawing {
     struct output out;
     const char *terminal; /* "pngcairo", "svg", "pdfcairo", or NULL for a script */
-    FILE *to;             /* the script goes here */
+    FILE *to;             /* stream for the script */
 };
 
 /* out ends in .png, .svg, .pdf or .gp and is allowed (output_allowed()); command is for messages.
@@ -22,7 +22,7 @@ int drawing_close(struct drawing *d);
  * characters; a quote in it becomes a string of its own. */
 void drawing_quoted(FILE *to, const char *prefix, const char *text);
 
-/* 1 where text ends so. */
+/* 1 if text has this ending. */
 int ends_with(const char *text, const char *ending);
 
 #endif

@@ -7,7 +7,7 @@
 #include "rt/log/log_reader.h"
 #include "rt/session/scene_log.h"
 
-/* What the columns are called, which the scene in the log knows. */
+/* Names of the columns, by the scene in the log. */
 struct export_names {
     struct tact_scene_log view;
     const char **element; /* of each double of a record: link, channel, output; NULL: by number */
@@ -16,8 +16,8 @@ struct export_names {
     double period;    /* [s]; NaN: unknown */
 };
 
-/* export_names.c: 0 or -ENOMEM; a log without a scene that can be read has no names. To be closed
- * whatever comes back. */
+/* export_names.c: returns 0 or -ENOMEM; a log without a readable scene has no names. Must be
+ * closed in either case. */
 int export_names_open(struct export_names *names, struct tact_log *log);
 void export_names_close(struct export_names *names);
 

@@ -9,7 +9,7 @@
 
 struct tables {
     hid_t file;
-    hid_t *set; /* one a field, then tick, stamp_ns and time */
+    hid_t *set; /* one dataset for each field, then tick, stamp_ns and time */
     const struct export_names *names;
     const struct tact_layout *layout;
     struct tact_record *record;
@@ -62,7 +62,7 @@ static hid_t dataset(hid_t file, const char *name, hid_t type, hsize_t rows, hsi
     return set;
 }
 
-/* The block of rows goes behind those that are there. */
+/* Appends the block of rows to the dataset. */
 static int write_rows(const struct tables *o, hid_t set, hid_t type, hsize_t columns,
                       const void *data)
 {
@@ -165,7 +165,7 @@ int export_hdf5(struct tact_log *log, const struct export_names *names, struct o
         o->set = calloc((size_t)layout->field_count + 3, sizeof *o->set);
         rc = o->record && o->rows && o->set ? 0 : -ENOMEM;
     }
-    H5dont_atexit();                       /* after a write that failed, its cleaning up crashes */
+    H5dont_atexit();                       /* HDF5's cleanup crashes after a failed write */
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL); /* errors are reported once, by the caller */
     errno = 0;
     rc = rc ? rc : (out->beside ? create(o, log, out->beside) : -ESPIPE);
@@ -184,7 +184,7 @@ int export_hdf5(struct tact_log *log, const struct export_names *names, struct o
         free(o->set);
     }
     free(o);
-    /* HDF5 does not say why it failed; the disk does. */
+    /* HDF5 does not report the cause; a write to the disk does. */
     rc = rc == -EIO && errno ? -errno : rc;
     return rc ? tact_error_set(err, rc, "%s", strerror(-rc)) : 0;
 }

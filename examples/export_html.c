@@ -12,7 +12,7 @@
 #define FRAMES_A_SECOND 60.0
 #define BUDGET_NS (INT64_MAX / 2)
 
-/* Nothing is loaded from elsewhere, whatever the session contains. */
+/* The page loads no other file, whatever the session contains. */
 static const char policy[] =
     "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
     "style-src 'unsafe-inline'; script-src 'unsafe-inline'\">\n";

@@ -1,4 +1,4 @@
-/* What the columns of an export are called: joints, devices' channels, outputs. */
+/* Names of the columns of an export: joints, channels of devices, outputs. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* A section through a pressure field: lines of equal extent, and where the mesh is cut. */
+/* A section through a pressure field: contour lines of the extent, and the intersection with the
+ * mesh. */
 #include "field_section.h"
 
 #include <stdint.h>
@@ -9,7 +10,7 @@
 #include "contact/vec.h"
 #include "drawing.h"
 
-enum { SAMPLES = 240, LINES = 12 }; /* along the longer side; of equal extent */
+enum { SAMPLES = 240, LINES = 12 }; /* samples along the longer side; number of contour lines */
 
 /* The two axes of the plane. */
 static int first_axis(const struct section *s)

@@ -1,4 +1,5 @@
-/* A recording made elsewhere: a CSV file, what its columns are, and the ticks that they become. */
+/* A recording of another program: a CSV file, the mapping of its columns, and the resulting
+ * ticks. */
 #ifndef TACT_EXAMPLES_IMPORT_H
 #define TACT_EXAMPLES_IMPORT_H
 
@@ -20,7 +21,8 @@ struct import_channel {
     double factor;    /* to SI; of a constant: the value */
 };
 
-/* Channels that were measured together: a row that repeats all of them was not measured anew. */
+/* Channels that were measured together: a row that repeats all of their values contains no new
+ * measurement. */
 struct import_group {
     char name[TACT_DEVICE_NAME];
     int first, count;
@@ -51,25 +53,25 @@ struct import {
     size_t rows, room;
     double *time;   /* rows: from 0 [s] */
     double *values; /* rows x channel_count, SI */
-    uint8_t *gap;   /* rows: 1 where the next row is missing for a while */
+    uint8_t *gap;   /* for each row: 1 where a gap follows it */
     double usual;   /* median time between rows [s] */
     uint64_t gaps, dropped;
     double longest_gap; /* [s] */
     uint64_t ticks;
 };
 
-/* import_map.c: reads the mapping; fills everything down to sensor_count, but the columns. 0 or a
- * negative errno with *err filled; import_free() is due in any case. */
+/* import_map.c: reads the mapping and sets all members up to sensor_count except the columns.
+ * Returns 0 or a negative errno with *err filled. Call import_free() in either case. */
 int import_read_map(struct import *i, struct tact_error *err);
 void import_free(struct import *i);
-/* What the mapping says; NULL or 0 where it does not. */
+/* The values of the mapping; NULL or 0 where absent. */
 const char *import_name(const struct import *i);
 const char *import_scene(const struct import *i);
 const char *import_time(const struct import *i, double *factor);
 double import_rate(const struct import *i);
 bool import_fills_repeats(const struct import *i);
 
-/* import_rows.c: reads the file; fills the rest. */
+/* import_rows.c: reads the file and sets the other members. */
 int import_read_rows(struct import *i, struct tact_error *err);
 
 /* The values at a time since the first row [s], by linear interpolation; *row is the result of the

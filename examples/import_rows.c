@@ -8,11 +8,11 @@
 
 #define GAP 1.5 /* times the usual time between rows */
 
-/* The file, which column each channel is, and which of those that are read it came as. */
+/* The file, the column of each channel, and its index among the columns that are read. */
 struct reading {
     struct import *import;
     struct tact_csv csv;
-    int wanted[TACT_DEVICE_CHANNELS + 1]; /* the last one is the time's, where it is read */
+    int wanted[TACT_DEVICE_CHANNELS + 1]; /* the last one is the time, if that is read */
     int count;
     int timed;
     double factor, origin; /* of the time */
@@ -69,7 +69,7 @@ static int make_room(struct import *i)
     return values ? 0 : -ENOMEM;
 }
 
-/* A row at the time of the one before is left out. */
+/* A row with the time of the one before is omitted. */
 static int add_row(struct reading *r, const double *row)
 {
     struct import *i = r->import;
@@ -218,7 +218,7 @@ int import_read_rows(struct import *i, struct tact_error *err)
 int import_sample(const struct import *i, double t, size_t *row, double *out)
 {
     size_t width = (size_t)i->channel_count;
-    /* Times are rounded: a row of this very tick counts as reached. */
+    /* Times are rounded: a row at this tick counts as reached. */
     while (*row + 2 < i->rows && i->time[*row + 1] <= t + 1e-6 * i->usual) {
         ++*row;
     }

@@ -1,4 +1,4 @@
-/* What tact info prints. */
+/* The output of tact info. */
 #ifndef TACT_EXAMPLES_INFO_H
 #define TACT_EXAMPLES_INFO_H
 
@@ -13,7 +13,7 @@ struct info {
     struct survey survey;
 };
 
-/* From the first tick to the end of the last [s]. */
+/* Duration from the first tick to the end of the last [s]. */
 double info_duration(const struct info *info);
 
 /* digest.c: prints a line "HASH  PATH" for each log. of_results: of its results, whatever its
@@ -21,7 +21,8 @@ double info_duration(const struct info *info);
  * stamps and measured times. Returns the exit code. */
 int info_print_digests(char **paths, int count, int of_results);
 
-/* results.c: of a log that was just opened, and its view. 0 or a negative errno. */
+/* results.c: the digest of the results of a log that was just opened. Returns 0 or a negative
+ * errno. */
 #define INFO_RESULTS 33 /* 128 bits as text */
 int info_results(struct tact_log *log, const struct tact_scene_log *view, char out[INFO_RESULTS]);
 

@@ -6,9 +6,9 @@
 #include "command.h"
 #include "rt/clock.h"
 
-#define CLEAR "\r\033[K" /* to the first column, and nothing from there on */
+#define CLEAR "\r\033[K" /* moves to the first column and clears the line */
 
-static int shown; /* 1: the line is on the screen */
+static int shown; /* 1: the line is displayed */
 
 static size_t terminal_columns(void)
 {

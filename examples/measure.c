@@ -1,4 +1,4 @@
-/* One overlap measured: by the function that the host has, and through a moment source. */
+/* Measures one overlap: by the host's function, and through a moment source. */
 #include "measure.h"
 
 #include <errno.h>
@@ -110,7 +110,7 @@ int measure_rays(const struct tact_shape shape[2], const struct tact_soup *const
     return rc < 0 ? unmeasured(rc, err) : 0;
 }
 
-/* Hands over one frame and waits for its result. */
+/* Submits one frame and waits for its result. */
 static int frame(struct tact_source *source, uint64_t tick, const struct tact_pose pose[2],
                  struct measured *out)
 {

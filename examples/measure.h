@@ -9,7 +9,7 @@
 struct measured {
     int status; /* 1 overlap, 0 none */
     struct tact_moments moments;
-    double time_us; /* of one measurement, everything being warm */
+    double time_us; /* time of one measurement, warm */
     char device[64];
     long pairs; /* of triangles near the overlap, where two meshes were measured, else 0 */
     struct tact_rays_report rays; /* by measure_rays() */

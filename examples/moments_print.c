@@ -1,4 +1,4 @@
-/* What tact moments prints. */
+/* The output of tact moments. */
 #include "moments_print.h"
 #include "text.h"
 

@@ -5,7 +5,7 @@
 #include "contact/moments/patch.h"
 #include "measure.h"
 
-/* One JSON object; resolution is 0 where no rays were cast. 0, or -1 where it could not be made. */
+/* Prints one JSON object; resolution is 0 if no rays were cast. Returns 0, or -1 on failure. */
 int moments_print_json(const struct measured *r, const struct tact_patch *patch, const char *method,
                        int resolution);
 void moments_print_table(const struct measured *r, const struct tact_patch *patch);

@@ -25,11 +25,12 @@ int output_allowed(const char *command, const char *path, int force, const char 
     if (lstat(path, &there)) {
         return EXIT_GOOD;
     }
-    int target = stat(path, &there); /* fails where a link leads nowhere */
+    int target = stat(path, &there); /* fails for a dangling link */
     for (int i = 0; i < count && !target; i++) {
         if (inputs[i] && !stat(inputs[i], &input) && input.st_ino == there.st_ino &&
             input.st_dev == there.st_dev && S_ISREG(there.st_mode)) {
-            fprintf(stderr, "%s: %s: is read here, and is not written over\n", command, shown);
+            fprintf(stderr, "%s: %s: is an input of this command, and is not overwritten\n",
+                    command, shown);
             return EXIT_USAGE;
         }
     }
@@ -53,7 +54,7 @@ static char *name_beside(const char *path)
     return asprintf(&name, "%.*stact-part-XXXXXX", folder, path) < 0 ? NULL : name;
 }
 
-/* As open() would have made it, or as the one that is replaced. */
+/* The mode that open() would set, or that of the replaced file. */
 static mode_t mode_of(const char *path)
 {
     struct stat there;
@@ -110,7 +111,7 @@ static int give_name(const struct output *o)
 int output_close(struct output *o, int code, int keep)
 {
     int error = 0;
-    errno = 0; /* what could not be written is still in the stream, and fails again */
+    errno = 0; /* unwritten data is still in the stream and fails again */
     if (fflush(o->to) || ferror(o->to)) {
         error = errno ? errno : EIO;
     }

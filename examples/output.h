@@ -7,20 +7,20 @@
 
 struct output {
     const char *command; /* "tact NAME", for messages */
-    const char *path;    /* as it was asked for */
-    char *final;         /* where it goes: the target, where path is a link that is replaced */
+    const char *path;    /* the path as given by the user */
+    char *final;         /* path of the file that is written: the target if `path` is a link */
     char *beside; /* path of the temporary file; NULL: path is a pipe or a device, and is written
                      itself */
     FILE *to;
     int force;
 };
 
-/* What --force says in the help of each. */
+/* Text of --force in the help of each subcommand. */
 #define OUTPUT_FORCE_HELP "  --force              replace a file that exists\n"
 
-/* Whether path may be made: there is nothing, or a pipe or device, or --force; and it is none of
- * the files that are read (a NULL in the list is left out). EXIT_GOOD, or EXIT_USAGE having said
- * why. */
+/* Whether path can be created: it is absent, a pipe or device, or --force is set; and it is
+ * none of the input files (NULL entries are ignored). Returns EXIT_GOOD, or EXIT_USAGE after a
+ * message. */
 int output_allowed(const char *command, const char *path, int force, const char *const *inputs,
                    int count);
 

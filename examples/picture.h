@@ -22,13 +22,13 @@ struct picture_triangle {
     uint8_t colour[3];
 };
 
-/* A contact as it is shown: the patch's outline, the force at the centre of pressure, the torsion,
- * on what moves; of two bodies on the upper one. */
+/* A contact to be drawn: the patch's outline, the force at the centre of pressure and the torsion,
+ * both on the moving body, or on the upper one of two. */
 struct picture_contact {
     double outline[TACT_PATCH_CORNERS][3]; /* world [m] */
     int corners;
     double centre[3];  /* of pressure, world [m] */
-    double force[3];   /* on what moves [N], world */
+    double force[3];   /* force on the moving body [N], world */
     double torsion[3]; /* about the normal [N m], world */
     int pushes;        /* 1: a finger's: the arrow ends where it pushes */
     int map;           /* its patch in the pressures of the scene; -1: it has none */
@@ -42,7 +42,8 @@ struct picture_scene {
     struct picture_contact *contacts;
     int contact_count;
     struct tact_pressure *pressure; /* of the contacts whose model computes one */
-    double (*balls)[4]; /* centre and radius [m] of what moves, to be fitted in the picture */
+    double (
+        *balls)[4]; /* centre and radius of the moving bodies, which the picture must contain [m] */
     int ball_count, ball_room;
     int failed; /* 1: memory was short */
 };
@@ -50,20 +51,21 @@ struct picture_scene {
 /* A perspective camera. */
 struct picture_camera {
     double eye[3], right[3], up[3], forward[3]; /* world */
-    double middle[3];                           /* of what is seen, world [m] */
+    double middle[3];                           /* bounds of the visible part, world [m] */
     double scale;                               /* half of the picture's width at distance 1 */
-    double width;                               /* of what is seen at the middle [m] */
-    int leaves;                                 /* 1: some of what moves leaves the view */
+    double width;                               /* visible width at the centre of the view [m] */
+    int leaves;                                 /* 1: a moving body leaves the view */
 };
 
-/* What the command line says. */
+/* The options of the command line. */
 struct picture_options {
     double time[PICTURE_FRAMES]; /* [s] */
     int frame_count;
     int width, height;         /* of a frame [pixels] */
     double azimuth, elevation; /* of the camera [deg] */
-    double middle[3], view;    /* what it looks at, and how wide it sees [m]; view 0: all of it */
-    int columns;               /* frames side by side */
+    double middle[3], view; /* point at the centre of the view, and width of the view [m]; 0: chosen
+                               to show everything */
+    int columns;            /* frames side by side */
 };
 
 struct picture_image {
@@ -74,21 +76,21 @@ struct picture_image {
 /* picture_scene.c: fills *out with the world as it was in the tick of `now`. */
 void picture_gather(struct tact_scene_log *view, const struct tact_record *before,
                     const struct tact_record *now, struct picture_scene *out);
-/* Adds the planes of the fixed half-spaces, as far as a camera sees them. */
+/* Adds the planes of the fixed half-spaces, within the view of the camera. */
 void picture_add_planes(struct tact_scene_log *view, const struct picture_camera *camera,
                         const double lower[3], const double upper[3], struct picture_scene *scene);
 void picture_add(struct picture_scene *scene, const struct picture_triangle *triangle);
 void picture_free(struct picture_scene *scene);
 
-/* picture_camera.c: a camera that sees all balls of all scenes, or what the options say; and the
- * box that the balls are in. */
+/* picture_camera.c: a camera whose view contains all balls of all scenes, unless set by the
+ * options; and the bounding box of the balls. */
 void picture_aim(const struct picture_options *options, const struct picture_scene *scenes,
                  int count, struct picture_camera *camera, double lower[3], double upper[3]);
 /* Place in a picture of that size [pixels], and distance from the eye along its axis [m]. */
 void picture_project(const struct picture_camera *camera, int width, int height, const double p[3],
                      double out[3]);
 
-/* What the marks are drawn by: the longest arrows and the largest pressure of all frames. */
+/* Scales of the marks: the largest force and torsion and the largest pressure of all frames. */
 struct picture_scale {
     double force, torsion; /* [N], [N m] */
     double pressure;       /* [Pa] */
@@ -102,20 +104,20 @@ int picture_draw(const struct picture_scene *scene, const struct picture_camera 
 /* Spacing of the grid of planes in a view of that width: 1, 2 or 5 times a power of ten. */
 double picture_grid(double width);
 
-/* picture_marks.c: the contacts as triangles that lie over the rest, seen by a camera. */
+/* picture_marks.c: the contacts as triangles drawn over the solids. */
 struct picture_mark {
     double corner[3][2]; /* [pixels] of the frame */
     uint8_t colour[3];
     double cover; /* 0 to 1 */
 };
-/* Their number, of which the first `room` are written. */
+/* Returns the number of marks, of which the first `room` are written. */
 size_t picture_marks(const struct picture_scene *scene, const struct picture_camera *camera,
                      const struct picture_options *options, const struct picture_scale *scale,
                      struct picture_mark *out, size_t room);
 /* Colour of a share of the largest pressure, 0 dark to 1 light. */
 void picture_ramp(double share, uint8_t out[3]);
 
-/* All that stands on the page. */
+/* The content of the page. */
 struct picture_page {
     const char *name; /* of the scene */
     const struct picture_options *options;

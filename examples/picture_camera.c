@@ -5,9 +5,9 @@
 
 static const double PI = 3.14159265358979323846;
 static const double ANGLE =
-    0.22; /* half of the width's angle [rad]: long, so that little is bent */
+    0.22; /* half of the horizontal viewing angle [rad]: small, for little perspective */
 
-/* Times the width of what moves at first: farther than that the view does not widen. */
+/* Largest width of the view, over the width of the moving bodies at first. */
 static const double FAR = 6.0;
 
 static void set_direction(const struct picture_options *options, struct picture_camera *camera)
@@ -19,7 +19,7 @@ static void set_direction(const struct picture_options *options, struct picture_
     camera->scale = tan(ANGLE);
 }
 
-/* The middle and width of what all balls cover, as the camera sees them from far away. */
+/* Centre and width of the area that all balls cover in the view of a distant camera. */
 static void fit_view(const struct picture_options *options, const struct picture_scene *scenes,
                      int count, struct picture_camera *camera)
 {
@@ -47,8 +47,8 @@ static void fit_view(const struct picture_options *options, const struct picture
     camera->width = 1.2 * fmax(high[0] - low[0], aspect * (high[1] - low[1]));
 }
 
-/* Sees all that moves; but where that goes far away, as what falls does, it stays where it began.
- */
+/* Sets the view to contain all moving bodies; if they move very far, as in a fall, only their
+ * initial positions. */
 static void choose_view(const struct picture_options *options, const struct picture_scene *scenes,
                         int count, struct picture_camera *camera)
 {

@@ -1,4 +1,4 @@
-/* Contacts as they lie over a picture: patches, forces, torsions. */
+/* Marks of contacts drawn over a picture: patches, forces, torsions. */
 #include <math.h>
 #include <string.h>
 #include "contact/vec.h"
@@ -9,7 +9,7 @@ static const uint8_t rim_colour[3] = {120, 40, 0};
 static const uint8_t force_colour[3] = {200, 16, 32};
 static const uint8_t torsion_colour[3] = {112, 32, 176};
 
-/* Length of the longest force's arrow, of the width that is seen. */
+/* Length of the largest force's arrow, as a fraction of the visible width. */
 static const double FORCE = 0.22;
 
 struct marks {

@@ -1,4 +1,4 @@
-/* The page of tact picture: frames with their captions, and what the symbols on them mean. */
+/* The page of tact picture: frames with their captions, and a legend of the symbols. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -23,7 +23,7 @@ struct entry {
     enum symbol symbol;
     double width; /* of the symbol [pixels] */
     char text[48];
-    int x, y; /* of its left end and middle [pixels] */
+    int x, y; /* position of its left end and vertical middle [pixels] */
 };
 
 struct legend {
@@ -145,7 +145,7 @@ void picture_place(const struct picture_page *p, int frame, int *x, int *y)
     *y = TITLE + frame / p->options->columns * (p->options->height + CAPTION);
 }
 
-/* Time, and as much about the contacts as there is room for. */
+/* The time, and as much of the contacts' data as fits. */
 static void caption(const struct picture_page *p, int frame, char *out, size_t room)
 {
     const struct picture_scene *s = &p->scenes[frame];
@@ -176,7 +176,7 @@ static void caption(const struct picture_page *p, int frame, char *out, size_t r
     }
 }
 
-/* Places in pixels from the left upper corner become gnuplot's. */
+/* Converts positions in pixels from the upper left corner to gnuplot's coordinates. */
 struct writer {
     FILE *to;
     const struct picture_page *page;

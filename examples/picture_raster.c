@@ -15,7 +15,7 @@ struct buffer {
     int width, height;
     float *depth; /* 1 / distance for the camera, minus the distance for the light: larger is nearer
                    */
-    int *triangle; /* that is seen, or -1; NULL for the shadow */
+    int *triangle; /* index of the visible triangle, or -1; NULL for the shadow */
 };
 
 struct painter {
@@ -57,7 +57,7 @@ static void fill_triangle(struct buffer *b, double p[3][3], int triangle)
     }
 }
 
-/* Cuts a triangle at the plane just before the eye and fills what is left. */
+/* Clips a triangle at the near plane and fills the rest. */
 static void fill_seen(struct painter *q, const struct picture_triangle *t, int index)
 {
     double near = 0.02 * q->camera->width, p[4][3], z[3];
@@ -108,7 +108,7 @@ static void fill_shadow(struct painter *q, const struct picture_triangle *t)
     fill_triangle(&q->shadow, p, 0);
 }
 
-/* Share of the light that a point gets: the mean over 3 x 3 samples of what is before it. */
+/* Fraction of the light that reaches a point: the mean over 3 x 3 samples of the shadow's depth. */
 static double lit(const struct painter *q, const double p[3])
 {
     double s[3], sum = 0.0;
@@ -210,7 +210,7 @@ static void average(const struct painter *q, int x, int y, double out[3])
     }
 }
 
-/* Lays a mark over the image at x0, y0, by the share of each pixel that it covers. */
+/* Draws a mark over the image at x0, y0, blended by the covered fraction of each pixel. */
 static void lay(const struct picture_mark *m, const struct picture_options *o,
                 struct picture_image *image, int x0, int y0)
 {

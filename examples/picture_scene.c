@@ -1,4 +1,4 @@
-/* What is drawn of a world: its solids, the bones of its hands, its contacts. */
+/* The drawn parts of a world: its solids, the bones of its hands, its contacts. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,7 +49,7 @@ static void add_ball(struct picture_scene *scene, const double centre[3], double
     list[scene->ball_count++][3] = radius;
 }
 
-/* A triangle with the normal of its plane; nothing where it has none. */
+/* Adds a triangle with its normal, unless it is degenerate. */
 static void add_flat(struct picture_scene *scene, struct picture_triangle *t)
 {
     double a[3], b[3], n[3];
@@ -87,7 +87,7 @@ static void ball_corner(struct picture_triangle *t, int k, const struct tact_pos
     tact_quat_rotate(t->normal[k], pose->quat_wxyz, n);
 }
 
-/* A ball in eight parts, light and dark by turns where it is to be seen how it turns. */
+/* A ball in eight octants, alternately light and dark to show its rotation. */
 static void add_sphere(struct picture_scene *scene, const struct tact_pose *pose, double radius,
                        const struct picture_triangle *like, int parts)
 {
@@ -287,7 +287,7 @@ static int clip(double (*polygon)[3], int count, const double at[3], const doubl
     return used;
 }
 
-/* A square of a plane about the middle of what is seen. */
+/* Adds a square of a plane about the centre of the view. */
 static void square(const struct tact_pose *pose, const struct picture_camera *camera,
                    double (*out)[3])
 {
@@ -304,7 +304,8 @@ static void square(const struct tact_pose *pose, const struct picture_camera *ca
     }
 }
 
-/* A level plane is drawn as far as the eye sees, any other one as far as the box of what moves. */
+/* A horizontal plane is drawn over the whole view, any other one within the bounds of the moving
+ * bodies. */
 static int trim(double (*polygon)[3], const double normal[3], const double lower[3],
                 const double upper[3])
 {

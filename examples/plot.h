@@ -9,8 +9,8 @@
 #define PLOT_PAIRS 6     /* maximum number of pairs drawn, those with the largest force */
 #define PLOT_JOINTS 6    /* maximum number of joints drawn, those that move most */
 #define PLOT_BODIES 4    /* maximum number of bodies drawn, those that move most */
-#define PLOT_BUCKETS 500 /* moments drawn; of each, the least and the largest value */
-#define PLOT_CENTRES 200 /* moments whose centre of pressure is drawn */
+#define PLOT_BUCKETS 500 /* time intervals drawn; of each, the least and the largest value */
+#define PLOT_CENTRES 200 /* ticks whose centre of pressure is drawn */
 #define PLOT_BINS 120    /* of a latency histogram, 20 a decade from 0.1 us */
 #define PLOT_MARKS 12    /* maximum number of marks on the time axis */
 #define PLOT_CHANNELS                                                                              \
@@ -42,15 +42,16 @@ struct plot_pair {
     int centre_count, corner_count;
     double centre[PLOT_CENTRES][2]; /* of pressure, along the patch's axes from its centre [m] */
     double corner[TACT_PATCH_CORNERS][2]; /* of the patch at the last touch [m] */
-    struct tact_pressure *pressure; /* of all contacts then; NULL: none was known of this pair */
-    double place[9];                /* of the patch then: centre, and its axes in rows, world */
-    int first;                      /* its first patch there */
-    double peak, load;              /* of its pressure [Pa], [N] */
+    struct tact_pressure
+        *pressure;     /* largest pressure of all contacts then; NULL: no pressure of this pair */
+    double place[9];   /* of the patch then: centre, and its axes in rows, world */
+    int first;         /* its first patch there */
+    double peak, load; /* of its pressure [Pa], [N] */
 };
 
-/* How far a body has turned, over any number of turns. */
+/* Rotation of a body since the start, over any number of turns. */
 struct plot_turn {
-    double axis[3]; /* of the turn from the start, as it was last known */
+    double axis[3]; /* axis of the rotation from the start, as last determined */
     double angle;   /* [rad] about that axis */
 };
 
@@ -113,7 +114,8 @@ void plot_marks(struct plot_session *s, const double *first_touch);
  * for a script that opens a window where there is one. */
 void plot_page(FILE *to, const struct plot_session *sessions, int count, const char *terminal);
 
-/* plot_legend.c: the names of what is drawn and how much is not, until the end of it. */
+/* plot_legend.c: starts and ends the legend: the names of the curves, and the number of objects
+ * not drawn. */
 void plot_legend(FILE *to, const struct plot_session *sessions, int count,
                  const char *const colours[6]);
 void plot_legend_end(FILE *to);
@@ -121,8 +123,8 @@ void plot_legend_end(FILE *to);
 /* plot_pressure.c: takes that of a pair in the tick that was run last. 0 or -ENOMEM. */
 int plot_pressure_take(const struct plot_session *s, struct plot_pair *pair,
                        const struct tact_patch *patch);
-/* Draws it, 0 dark to the peak light, in a panel: x0 and scale as the patch's outline has them; and
- * takes all of them away. */
+/* plot_pressure() draws it in a panel, dark at 0 and light at the peak, with the position and
+ * scale of the patch's outline; plot_pressure_end() removes all of them. */
 void plot_pressure(FILE *to, const struct plot_pair *pair, double x0, double scale, int *objects);
 void plot_pressure_end(FILE *to, int objects);
 

@@ -20,7 +20,7 @@ static const struct tact_device_channel *channel(const struct plot_session *s, i
     return &s->view.devices[s->channel[k].device].input[s->channel[k].channel];
 }
 
-/* Units in the order of their channels; gives their number. */
+/* The units in the order of their channels; returns their number. */
 static int list_units(const struct plot_session *s, const char *units[PANELS])
 {
     int count = 0;

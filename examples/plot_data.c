@@ -34,7 +34,7 @@ int plot_time_column(const struct plot_session *s)
     return plot_channel_column(s, s->channel_count);
 }
 
-/* The ones with the largest weights, in their own order. */
+/* Chooses the entries with the largest weights, in the original order. */
 static int choose_largest(const double *weight, int count, int most, int *out)
 {
     int used = 0;
@@ -132,7 +132,7 @@ static void fill_columns(struct plot_session *s, const double *start, const doub
     out[plot_time_column(s) + 1] = v[s->view.timing + 1] * 1e-3;
 }
 
-/* Values of the window go to the bucket of their time. */
+/* Adds the values of a tick to the bucket of its time. */
 static void put_sample(struct plot_session *s, double time, int gap, const double *value)
 {
     int count = plot_time_column(s) + 2;
@@ -175,7 +175,7 @@ static int centres(struct plot_session *s, const struct tact_record *before,
     return rc;
 }
 
-/* One record: its columns, and now and then the centre of pressure. */
+/* Adds one record: its columns and, at intervals, the centre of pressure. */
 static int take_record(struct plot_session *s, const struct tact_record *start,
                        const struct tact_record *before, const struct tact_record *now,
                        double *touch)
@@ -226,7 +226,7 @@ static int read_records(struct plot_session *s)
     return rc;
 }
 
-/* Channels that do not stand still. */
+/* The channels whose value changes. */
 static int choose_channels(struct plot_session *s)
 {
     struct tact_record *r = malloc(tact_layout_bytes(tact_log_layout(s->log)));
@@ -297,8 +297,8 @@ static int choose_pairs(struct plot_session *s)
     return 0;
 }
 
-/* Widens what the joints and bodies have moved so far, from `start`; a thousandth of a radian
- * counts as a tenth of a millimetre. */
+/* Updates the largest motion of joints and bodies since `start`; a thousandth of a radian counts
+ * as a tenth of a millimetre. */
 static void weigh_motion(const struct tact_scene_log *v, const double *start, const double *now,
                          double *joint, double *body)
 {
@@ -328,7 +328,7 @@ static int choose_moving(struct plot_session *s)
     double *body = calloc((size_t)v->body_count + 1, sizeof *body);
     int rc = r && start && joint && body ? tact_log_seek(s->log, 0) : -ENOMEM;
     for (int i = 0; !rc && i < joints; i++) {
-        joint[i] = 1e-12; /* where there is room, one that stands still */
+        joint[i] = 1e-12; /* if there is room, constant ones too */
         moving += has_value(v, i);
     }
     for (int i = 0; !rc && i < v->body_count; i++) {
@@ -349,7 +349,7 @@ static int choose_moving(struct plot_session *s)
     return rc;
 }
 
-/* The ticks that are asked for, which the log must have some of. */
+/* The requested range of ticks, of which the log must contain some. */
 static int take_range(struct plot_session *s, struct tact_error *err)
 {
     const struct tact_log_state *state = tact_log_state(s->log);

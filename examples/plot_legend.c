@@ -1,5 +1,5 @@
-/* What the curves are, between the heading of the page and its panels: names in columns of their
- * own, so that no length of theirs runs into anything. */
+/* The legend between the heading of the page and its panels: names in columns wide enough for
+ * their length. */
 #include <stdio.h>
 #include <string.h>
 #include "drawing.h"
@@ -45,7 +45,7 @@ static void entry(struct legend *l, double left, int row, int i, const char *sty
     write(l, prefix, name, MOST_LETTERS - (int)strlen(prefix), x + 0.022, y, "#000000");
 }
 
-/* What is not drawn is said. */
+/* States what is not drawn. */
 static void note(struct legend *l, const struct plot_session *s, double left, int row, int which,
                  const char *what)
 {

@@ -23,7 +23,7 @@
 static const char *const colours[] = {"#0072B2", "#E69F00", "#009E73",
                                       "#CC79A7", "#56B4E9", "#7F7F7F"};
 
-/* A plot of several curves: commas between them, and nothing drawn twice. */
+/* A plot command of several curves, separated by commas. */
 struct curves {
     FILE *to;
     int count;
@@ -62,8 +62,8 @@ static void begin_panel(FILE *to, int column, int row, const char *title)
             left, left + WIDTH, top, top - HEIGHT, title);
 }
 
-/* Rows of labels at the top of a panel: each takes the first row in which there is room, and one
- * that has none is left out; its line stays. */
+/* Rows of labels at the top of a panel: each is put in the first row with room; without room it is
+ * omitted, but its line is drawn. */
 struct mark_rows {
     double end[MARK_ROWS]; /* of the last label, in widths of the panel */
 };
@@ -133,7 +133,7 @@ static const char *pair_colour(const struct plot_session *s, int session, int pa
     return colours[place < 0 ? PLOT_PAIRS - 1 - pair : place];
 }
 
-/* The first curve is broad, so that one drawn over it leaves both visible. */
+/* The first curve is broad, so that a second one over it leaves both visible. */
 static const char *style(int session, int curve)
 {
     return session ? "dt (6,4) lw 1.5" : (curve ? "dt 1 lw 1.8" : "dt 1 lw 4");
@@ -251,7 +251,7 @@ static double extent(const struct plot_pair *p)
     return most > 0.0 ? most : 1.0;
 }
 
-/* How large a patch is [mm], and its pressure. */
+/* The size of a patch [mm], and its pressure. */
 static void describe_patch(const struct plot_pair *p, const double size[2], char *out, size_t room)
 {
     double most = fmax(size[0], size[1]), unit = most < 0.1 ? 1e3 : 1.0;
@@ -265,7 +265,7 @@ static void describe_patch(const struct plot_pair *p, const double size[2], char
     }
 }
 
-/* Below each patch how large it is, in rows: neighbours in a row are far apart. */
+/* The sizes below the patches, in alternating rows so that they do not overlap. */
 static void label_patches(FILE *to, const struct plot_session *s, int rows)
 {
     for (int i = 0; i < s->pair_count; i++) {
@@ -284,7 +284,7 @@ static void label_patches(FILE *to, const struct plot_session *s, int rows)
     }
 }
 
-/* Patches side by side, each around its centre and as large as there is room. */
+/* Patches side by side, each about its centre and scaled to the available space. */
 static void centre_panel(FILE *to, const struct plot_session *s, int count)
 {
     struct curves c = {to, 0};

@@ -1,5 +1,5 @@
-/* A digest of what a session did that does not go by the layout of its log: "The digest of the
- * results" in rt/log/README.md says what goes into it. */
+/* A digest of a session's results that does not depend on the layout of its log: see "The digest
+ * of the results" in rt/log/README.md. */
 #include <endian.h>
 #include <errno.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #define RUNS 4
 #define PATCH 1 /* run of a contact */
 
-/* One thing of a session, and where its values stand in a record. */
+/* A body, joint or contact of a session, and the offset of its values in a record. */
 struct item {
     char name[192]; /* "contact ruler/pinch.left_distal" */
     int is_contact;

@@ -1,4 +1,4 @@
-/* What the command line asks of tact run and tact sim. */
+/* The options of tact run and tact sim. */
 #ifndef TACT_EXAMPLES_RUN_H
 #define TACT_EXAMPLES_RUN_H
 
@@ -8,13 +8,13 @@
 struct run {
     const char *name; /* "tact run" */
     const char *scene;
-    const char *moments; /* NULL: as the scene says */
+    const char *moments; /* NULL: as in the scene */
     const char *plugins; /* folder of device types, or NULL */
     double duration;     /* 0: the scene's */
     int json, quiet;
     int view; /* 1: pages show it */
     struct stream_options pages;
-    int help; /* 1: the help was printed, nothing is to be run */
+    int help; /* 1: the help was printed, do not run */
     struct tact_session_options options;
 };
 

@@ -1,4 +1,4 @@
-/* How a person ends what pushes on a device: signals become a request to stop. */
+/* Signals request a clean stop, which zeroes the forces of devices. */
 #include <signal.h>
 #include <stddef.h>
 #include "command.h"

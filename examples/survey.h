@@ -1,4 +1,4 @@
-/* One pass over the records of a log: what a person wants to know before opening it. */
+/* One pass over the records of a log, for its summary. */
 #ifndef TACT_EXAMPLES_SURVEY_H
 #define TACT_EXAMPLES_SURVEY_H
 
@@ -12,7 +12,7 @@
 struct survey_pair {
     struct tact_limit_tally tally; /* of the ticks in which it touched */
     uint64_t limited;              /* of those, with friction or torsion at its limit */
-    uint64_t unmeasured;           /* ticks in which nobody could measure it */
+    uint64_t unmeasured;           /* ticks in which it could not be measured */
     double normal, torsion;        /* largest [N], [N m] */
 };
 
@@ -24,7 +24,7 @@ struct survey {
         uint64_t after, missing; /* tick before it, ticks in it */
     } gap[SURVEY_GAPS];          /* the first ones */
     /* Of logs whose scene can be read: */
-    int faults; /* times that the safety chain went to fault */
+    int faults; /* number of faults of the safety chain */
     uint64_t first_fault;
     int safety; /* enum tact_safety_state at the end */
     int contacts_max;

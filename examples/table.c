@@ -1,4 +1,4 @@
-/* The end of a run as a table that a person reads. */
+/* The summary of a run as a table of text. */
 #include <math.h>
 #include <stdio.h>
 #include "command.h"
@@ -6,7 +6,7 @@
 
 typedef unsigned long long ull;
 
-/* A number as three digits behind the point show it, without the sign of what rounds to 0. */
+/* A number rounded to three decimals, without a negative zero. */
 static double shown(double value)
 {
     return fabs(value) < 0.0005 ? 0.0 : value;

@@ -1,4 +1,4 @@
-/* tact: the command. Dispatches to the subcommands, and has what they share. */
+/* tact: the command. Dispatches to the subcommands, and contains their common functions. */
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
@@ -28,10 +28,11 @@ static const struct {
     {"import", cmd_import, "make a log of a recording that another program made (CSV)"},
     {"diff", cmd_diff, "find where two sessions differ, and how far"},
     {"moments", cmd_moments, "measure the overlap of two solids"},
-    {"distance", cmd_distance, "measure how far two convex solids are apart, or how deep"},
+    {"distance", cmd_distance, "measure the distance or the depth of two convex solids"},
     {"field", cmd_field, "compute the pressure field of a mesh, check it and draw a section"},
     {"bench", cmd_bench, "measure the contact solver beside contact points and published numbers"},
-    {"devices", cmd_devices, "list attached devices, what they can do and what opens closed ones"},
+    {"devices", cmd_devices,
+     "list attached devices, their capabilities and how to get access to them"},
     {"calibrate", cmd_calibrate, "measure a device, and write its calibration file for a scene"},
     {"doctor", cmd_doctor, "check what this machine lacks for real time, and how to get it"},
 };
@@ -95,7 +96,7 @@ void command_message(void *user, enum tact_message_level level, const char *text
     if (level == TACT_MESSAGE_INFO && quiet && *quiet) {
         return;
     }
-    char clean[1024]; /* of its own: messages come from several threads */
+    char clean[1024]; /* a local buffer, as messages come from several threads */
     live_clear();
     fprintf(stderr, "tact: %s%s\n", names[level], text_clean(text, clean, sizeof clean));
 }
@@ -112,9 +113,9 @@ static int flush_stdout(int code)
     return code;
 }
 
-/* A reader that goes away and a limit of file sizes make a write fail, which is reported; they do
- * not kill. A standard stream that is closed would get the number of the next file that is opened,
- * and what is printed would end in that. */
+/* A closed reader or a limit of file sizes makes a write fail, which is reported, instead of
+ * killing the process. A closed standard stream is opened again, as otherwise the next opened file
+ * would get its number, and the output with it. */
 static void prepare_streams(void)
 {
     signal(SIGPIPE, SIG_IGN);

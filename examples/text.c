@@ -1,4 +1,4 @@
-/* Text that comes from elsewhere, made fit to be shown. */
+/* Untrusted text, converted for display. */
 #include "text.h"
 
 #include <stdint.h>
@@ -127,7 +127,7 @@ int text_print_json(json_t *all)
     for (const char *at = text; at && *at;) {
         uint32_t code = 0;
         size_t length = decode(at, &code);
-        /* Those below the space are escaped already, but for the line ends of the form. */
+        /* Control characters in strings are already escaped; line ends are part of the format. */
         if (code != '\n' && code < 0x10000 && is_hidden(code)) {
             printf("\\u%04x", (unsigned)code);
         } else {

@@ -1,4 +1,4 @@
-/* Text that comes out of a log, a scene or the command line, made fit to be shown. */
+/* Text from a log, a scene or the command line, converted for display. */
 #ifndef TACT_EXAMPLES_TEXT_H
 #define TACT_EXAMPLES_TEXT_H
 
@@ -9,16 +9,16 @@
 
 #define TEXT_SHOWN 256 /* maximum size of a text that is shown, with its zero */
 
-/* The one function for what goes to a terminal, into a script for gnuplot and into a file name:
- * copies at most room - 1 bytes of valid UTF-8, one line of it. Control characters (line ends, the
- * start of escape sequences, C1), invisible and direction-changing ones and bytes that are no UTF-8
- * become "?"; what does not fit ends in "...". room is at least 8. Gives out. */
+/* Converts text for a terminal, a script for gnuplot or a file name: copies at most room - 1 bytes
+ * of valid UTF-8, one line of it. Control characters (line ends, the start of escape sequences,
+ * C1), invisible and direction-changing ones and bytes that are no UTF-8 become "?"; a text that
+ * does not fit ends in "...". room is at least 8. Returns out. */
 char *text_clean(const char *text, char *out, size_t room);
 
-/* The same in memory of its own, which the 16th call after this one uses again; one thread. */
+/* The same in a static buffer, which is reused by the 16th call after this one; for one thread. */
 const char *text_shown(const char *text);
 
-/* A shown text with its middle left out where it has more letters than that. */
+/* A converted text, with its middle omitted where it has more letters than that. */
 void text_shorten(const char *text, int most, char *out, size_t room);
 
 /* A string of any length, with "?" for the bytes that are no UTF-8; NULL: out of memory. */

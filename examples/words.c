@@ -1,4 +1,4 @@
-/* Shapes and poses as a person writes them on a command line. */
+/* Parses shapes and poses of the command line. */
 #include "words.h"
 
 #include <errno.h>

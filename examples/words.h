@@ -5,22 +5,20 @@
 #include "contact/error.h"
 #include "contact/shape/shape.h"
 
-/* A shape and what it owns. */
+/* A shape and the mesh that it owns. */
 struct word_shape {
     struct tact_shape shape;
     struct tact_mesh *mesh; /* of a file, or NULL */
     struct tact_soup soup;  /* of a file that was not checked, else empty */
 };
 
-/*
- * A kind of shape and its sizes, as sphere:R, capsule:R,LENGTH or box:X,Y,Z, full lengths in m
+/* A kind of shape and its sizes, as sphere:R, capsule:R,LENGTH or box:X,Y,Z, full lengths in m
  * (struct tact_shape_type); halfspace; or the path of an OBJ or STL file whose coordinates are
- * multiplied by scale. To be released whatever comes back. -EDOM: a primitive that is none; other
- * negative errno: a file that cannot be used; *err is set.
- */
+ * multiplied by scale. Must be released in any case. -EDOM: not a valid primitive; other negative
+ * errno: an unusable file; *err is set. */
 int word_to_shape(const char *word, double scale, struct word_shape *out, struct tact_error *err);
-/* The same, but a file's triangles are taken as they are: into out->soup, and the shape has no
- * mesh. */
+/* The same, but the triangles of a file are not checked: they are stored in out->soup, and the
+ * shape has no mesh. */
 int word_to_surface(const char *word, double scale, struct word_shape *out, struct tact_error *err);
 /* Reads the triangles of an OBJ or STL file, unchecked. To be freed with tact_soup_free(). */
 int word_to_soup(const char *path, double scale, struct tact_soup *out, struct tact_error *err);
@@ -29,13 +27,13 @@ void word_shape_release(struct word_shape *shape);
 /* "x y z" or "x y z qw qx qy qz", with blanks or commas; the quaternion is normalised. 0 or -1. */
 int word_to_pose(const char *word, struct tact_pose *out);
 
-/* A finite number and nothing else. 0 or -1. */
+/* Parses a finite number without trailing text. Returns 0 or -1. */
 int word_to_number(const char *word, double *out);
 
 /* --allow-origin ORIGIN, see server_is_origin(). 0, or EXIT_USAGE after a message. */
 int word_to_origin(const char *command, const char *text, const char **out);
 
-/* What the commands that measure two shapes are asked with. */
+/* The options common to the commands that measure two shapes. */
 struct word_query {
     struct tact_pose pose[2];
     double scale; /* of the coordinates of mesh files */
@@ -50,9 +48,9 @@ struct word_query {
     {"help", no_argument, NULL, 'h'}
 /* clang-format on */
 
-/* Both at the origin, scale 1. */
+/* Defaults: both poses at the origin, scale 1. */
 struct word_query word_query_default(void);
-/* Takes one of these options, not --help. 0, or EXIT_USAGE after a message. */
+/* Parses one of these options, except --help. Returns 0, or EXIT_USAGE after a message. */
 int word_query_option(struct word_query *q, const char *command, int option, const char *text);
 
 /* A TCP port, 1 to 65535. 0 or -1. */

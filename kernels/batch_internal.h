@@ -20,7 +20,7 @@
 
 struct tact_cl;
 
-/* What one work-item integrates; laid out as an OpenCL uint4. */
+/* The input of one work-item; its layout is that of an OpenCL uint4. */
 struct tact_item {
     uint32_t a, b; /* triangles, numbered over all meshes; b only for prism pairs */
     uint32_t pair; /* index into the scene's pairs */

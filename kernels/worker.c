@@ -52,7 +52,7 @@ struct tact_worker {
     _Atomic int waiters;
     _Atomic uint64_t frame_count, failed;
     _Atomic int64_t frame_ns, found_ns, cpu_ns;
-    pthread_mutex_t mutex; /* of what follows; never taken by submit() or latest() */
+    pthread_mutex_t mutex; /* protects the members below; never locked by submit() or latest() */
     pthread_cond_t wake, done;
     int wake_now; /* 1: poll at once */
 };

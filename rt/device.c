@@ -28,15 +28,15 @@ static bool is_text(const char *text, size_t room)
 static int bad(struct tact_error *err, const char *what, int index, const char *why)
 {
     return index < 0
-               ? tact_error_set(err, -EINVAL, "the device type gives %s %s", what, why)
-               : tact_error_set(err, -EINVAL, "the device type gives %s %d %s", what, index, why);
+               ? tact_error_set(err, -EINVAL, "the device type has %s %s", what, why)
+               : tact_error_set(err, -EINVAL, "the device type: %s %d has %s", what, index, why);
 }
 
 static int check_count(const char *what, int count, int most, struct tact_error *err)
 {
     return count >= 0 && count <= most
                ? 0
-               : tact_error_set(err, -EINVAL, "the device type gives %d %s; expected 0 to %d",
+               : tact_error_set(err, -EINVAL, "the device type reports %d %s; expected 0 to %d",
                                 count, what, most);
 }
 
@@ -57,7 +57,7 @@ static int check_channels(const struct tact_device_channel *list, int count, con
         for (int k = 0; k < i; k++) {
             if (!strcmp(list[k].name, c->name)) {
                 return tact_error_set(err, -EINVAL,
-                                      "the device type gives %s %d and %d one name, \"%s\"", what,
+                                      "the device type: %s %d and %d have one name, \"%s\"", what,
                                       k, i, c->name);
             }
         }
@@ -88,7 +88,7 @@ static int check_wrenches(const struct tact_device_info *info, struct tact_error
         }
         if (w->channel < 0 || w->channel > info->input_count - 6) {
             return tact_error_set(err, -EINVAL,
-                                  "the device type gives %s \"%s\" the inputs from %d on, of %d; "
+                                  "the device type: %s \"%s\" has the inputs from %d on, of %d; "
                                   "expected six",
                                   what, w->name, w->channel, info->input_count);
         }

@@ -26,7 +26,7 @@ TACT_BEGIN_DECLS
 enum tact_device_state {
     TACT_DEVICE_OK,    /**< values are current */
     TACT_DEVICE_STALE, /**< values are old: the last known ones */
-    TACT_DEVICE_LOST,  /**< the device is gone: outputs to it must be zero */
+    TACT_DEVICE_LOST,  /**< the device is absent: outputs to it must be zero */
     TACT_DEVICE_ENDED, /**< a recording or script has ended; its last values are repeated */
 };
 
@@ -56,7 +56,7 @@ struct tact_device_wrench {
     int32_t no_zero; /**< 1: its reading without load was never measured */
 };
 
-/** What a device says of itself when it is opened. */
+/** The description of a device, which it returns when it is opened. */
 struct tact_device_info {
     char name[TACT_DEVICE_NAME]; /**< its name in the scene; set by a session */
     char type[TACT_DEVICE_NAME]; /**< "operator", "evdev", ...; a session fills it in */
@@ -104,7 +104,7 @@ struct tact_device_ops {
 struct tact_device {
     const struct tact_device_ops *ops; /**< its functions */
     void *self;                        /**< handed to them */
-    struct tact_device_info info;      /**< what it says of itself */
+    struct tact_device_info info;      /**< its description */
 };
 
 /** One setting of a device in the scene: key and value as written, with line and column. Nested

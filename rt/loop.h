@@ -70,7 +70,7 @@ struct tact_loop_options {
     int (*between)(void *user, uint64_t tick);
 };
 
-/** What became of a loop. */
+/** Result of a run of the loop. */
 struct tact_loop_stats {
     int64_t start_ns;  /**< t_0 */
     uint64_t ticks;    /**< ticks of the grid so far: executed + skipped */

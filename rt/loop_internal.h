@@ -1,4 +1,4 @@
-/* What a loop and a session that is stepped account for alike. */
+/* Accounting common to a loop and to a session that is stepped. */
 #ifndef TACT_RT_LOOP_INTERNAL_H
 #define TACT_RT_LOOP_INTERNAL_H
 

@@ -26,7 +26,7 @@ TACT_BEGIN_DECLS
 #define TACT_REALTIME_CPU_LAST (-1) /**< the last processor that the thread may use */
 #define TACT_REALTIME_CPU_ANY (-2)  /**< do not change the affinity */
 
-/** What of real time is asked for. */
+/** The requested real-time settings. */
 struct tact_realtime_options {
     int priority;       /**< SCHED_FIFO priority, 1 to 99; 0: unchanged; default 80 */
     int cpu;            /**< processor, or TACT_REALTIME_CPU_*; default the last one */

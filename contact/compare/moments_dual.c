@@ -23,7 +23,7 @@ static const double SAME = 1e-11;
 struct dual {
     size_t count;
     double (*plane)[4]; /* n.r <= d, r from origin */
-    uint8_t *owner;     /* 1: of A, 2: of B, 3: of both */
+    uint8_t *owner;     /* 1: plane of A, 2: of B, 3: of both */
     double (*point)[3]; /* n / d */
     size_t corners, room;
     struct corner *corner;
@@ -36,7 +36,7 @@ struct corner {
     uint32_t plane;
 };
 
-/** A dual with what it came from, to be sorted. */
+/** A dual point and the plane that it belongs to, for sorting. */
 struct entry {
     double point[3], plane[4];
     uint8_t owner;

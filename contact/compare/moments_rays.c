@@ -64,7 +64,7 @@ static struct bounds bounds_of(const struct tact_rays_body *body)
 /** Sums over the rays of one direction, about the middle of the bounds. */
 struct direction {
     struct tact_moment_sums sums;
-    struct bounds found; /* of what is inside both */
+    struct bounds found; /* bounds of the hits inside both solids */
     size_t rays, mended, dropped;
 };
 
@@ -107,8 +107,8 @@ static void add_stretch(struct direction *d, const struct tact_rays_lattice *l,
     }
 }
 
-/** Adds A's surface where a ray crosses it: turn +1 in, -1 out; share: the part that is inside B.
- */
+/** Adds a crossing of A's surface by a ray: turn: +1 where it enters, -1 where it leaves; share:
+ * the fraction inside B. */
 static void add_surface(struct direction *d, const struct tact_rays_lattice *l,
                         const double middle[3], double u, double v, double z, double turn)
 {
@@ -208,7 +208,7 @@ static int cast(const struct tact_rays_body *a, const struct tact_rays_body *b,
     return hits.full ? -ENOMEM : 0;
 }
 
-/** Shrinks the bounds to what the rays found inside both, plus one cell; returns 1 where they are
+/** Shrinks the bounds to the part found inside both solids, plus one cell; returns 1 where they are
  * much smaller than before. */
 static int shrink_bounds(struct bounds *in, int side, const struct direction direction[3])
 {

@@ -135,7 +135,7 @@ static int scale_problem(const struct tact_local_problem *problem, const double 
 {
     int rolls = tact_local_rolls(problem);
     double mu = problem->mu, arm = mu * problem->spin_arm;
-    int turns = problem->spin_arm > 0.0; /* otherwise a point contact, without torsion */
+    int turns = problem->spin_arm > 0.0; /* 0: a point contact, without torsion */
     if (!(r[0] > 0.0) || !(mu > 0.0) || (rolls && !turns)) {
         return 0;
     }

@@ -18,7 +18,7 @@ struct rim {
     double x[3];
 };
 
-/** Directions of the rim that are tried first. */
+/** Number of directions on the rim from which a search is started. */
 enum { RIM_DIRECTIONS = 16, RIM_STEPS = 8 };
 static const double directions[RIM_DIRECTIONS][2] = {
     {1.0, 0.0},

@@ -121,9 +121,9 @@ int tact_mesh_build_wide(struct tact_mesh *mesh);
 
 void tact_mesh_free_wide(struct tact_mesh *mesh);
 
-/** What a tree of boxes is built over. */
+/** An item of a tree of boxes: a triangle or facet. */
 struct tact_tree_item {
-    double centre[3]; /**< [m], or a multiple that all share */
+    double centre[3]; /**< [m], or in any other unit common to all items */
     double key;       /**< of the last sort: the centre's coordinate on its axis */
     uint32_t number;  /**< of the triangle or the cell */
 };

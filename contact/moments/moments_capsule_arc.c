@@ -121,7 +121,7 @@ void tact_capsule_add_triangle(struct tact_capsule_cut *c, const double *p, cons
     }
 }
 
-/** An arc: see the top of the file. */
+/** Integrates along an arc: see the top of the file. */
 struct arc {
     double m[3], c[3], b[3];
     double quarter; /* tangent of a quarter of its angle */

@@ -12,7 +12,7 @@ struct placed_mesh {
     const struct tact_mesh *mesh;
     double rot[9];
     double shift[3];
-    double slack; /* height within which a triangle lies in the plane [m] */
+    double slack; /* height within which a triangle counts as coplanar [m] */
 };
 
 /** Height of the lowest point of a node's box. */

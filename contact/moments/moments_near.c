@@ -155,7 +155,7 @@ static void tact_near_measure(const struct tact_near_bounds *s, float per_unit,
     }
 }
 
-/** Before leaves are matched: makes unused lanes of B meet nothing. */
+/** Fills unused lanes of B with bounds that no leaf meets, before leaves are matched. */
 static void tact_near_begin(struct tact_near *w)
 {
     for (uint32_t i = w->b.leaves; i % 8; i++) {

@@ -12,7 +12,7 @@ static const double MIN_SEPARATION = 2.0;
 /** A flat polygon: a clipped triangle. */
 struct polygon {
     int count;
-    double at[24][3]; /* each cut at most doubles them, regardless of rounding */
+    double at[24][3]; /* each cut at most doubles the number of parts, whatever the rounding */
 };
 
 /** Cuts off the part to the right of the line from p to q, as seen against axis c where turn is 1,

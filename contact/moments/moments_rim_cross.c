@@ -1,7 +1,7 @@
 /* The rim of an overlap: where triangles of two leaves cross. */
 #include "contact/moments/moments_rim_internal.h"
 
-/** Lanes whose three heights are of both signs. */
+/** Mask of the lanes whose three heights have both signs. */
 static void tact_rim_mixed(const tact_d4 h[3], tact_l4 *mixed)
 {
     tact_l4 a = h[0] < 0.0, b = h[1] < 0.0, c = h[2] < 0.0;

@@ -1,4 +1,4 @@
-/* The outline of a part of an overlap. */
+/* The outline of the part of an overlap within given planes. */
 #ifndef TACT_CONTACT_OUTLINE_INTERNAL_H
 #define TACT_CONTACT_OUTLINE_INTERNAL_H
 

@@ -151,7 +151,7 @@ TACT_INLINE int tact_cut_ragged(struct tact_cutter *c, int plane, const tact_d4 
             c->enters[entering++] = out[m++];
         }
     }
-    /* The outline leaves as often as it enters. */
+    /* A closed outline crosses the plane as often in one direction as in the other. */
     for (int i = 0; i < leaving && entering > 0; i++) {
         tact_cap_add(c, plane, &c->enters[(i + enters_first) % entering], &c->leaves[i]);
     }

@@ -1,4 +1,4 @@
-/* Solids that are given as a mesh. */
+/* The shape kinds that are defined by a mesh: mesh and convex. */
 #include "contact/shape/kinds_internal.h"
 
 static void mesh_mass(const struct tact_shape *shape, struct tact_shape_mass *out)

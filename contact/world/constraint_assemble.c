@@ -7,7 +7,9 @@
 #include "contact/world/rows_internal.h"
 #include "contact/world/world_internal.h"
 
-#define LOCKED 1e-5 /* mobility over that without joints, below which nothing moves */
+#define LOCKED                                                                                     \
+    1e-5 /* ratio of the mobility to that without joints, below which the joints leave no motion   \
+          */
 #define CONSTRAINT_TURN                                                                            \
     5.0 /* fastest correction of an angular error [rad/s]; of a position error: push_limit */
 #define ROUNDING 2e-15 /* relative rounding error of a pose */

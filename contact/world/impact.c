@@ -104,7 +104,7 @@ void tact_impact_rebound(const struct tact_world *world, struct block *block)
     for (int i = 0; i < (tips(&c->patch) ? 3 : 1); i++) {
         block->restitution_velocity[i] = -e * block->pre_velocity[i];
     }
-    if (block->normal_cfm > 0.0) { /* an impact leaves nothing to the spring */
+    if (block->normal_cfm > 0.0) { /* an impact does not load the spring */
         block->local.s[0] -= block->normal_cfm;
         block->normal_cfm = 0.0;
         block->bias_velocity =

@@ -196,8 +196,8 @@ void tact_openings_bound_unsolved(struct tact_world *world, struct island *islan
     }
 }
 
-/* 1 where a contact of the island is carried by joints alone, which may leave it no motion at all.
- */
+/* 1 where the load of a contact of the island is carried by joints alone, which may permit no
+ * motion. */
 static int joints_alone_carry(const struct tact_world *world, const struct island *island)
 {
     for (int i = 0; i < island->blocks.count; i++) {

@@ -34,7 +34,7 @@ void tact_assemble_schur(struct tact_world *world, struct block *block)
     block->local.corners = c->patch.corners;
     block->local.by_mass = world->options.by_mass;
     _Static_assert(sizeof block->local.corner == sizeof c->patch.corner,
-                   "the law takes every outline");
+                   "a patch has room for every corner of an outline");
     memcpy(block->local.corner, c->patch.corner,
            (size_t)c->patch.corners * sizeof *c->patch.corner);
     for (int i = 0; i < 2; i++) {

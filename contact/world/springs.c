@@ -149,7 +149,7 @@ void tact_springs_anchor(struct tact_world *world, const struct island *island)
         double start[6];
         memcpy(start, world->contacts[block->contact].impulse, sizeof start);
         if (!(start[0] > 0.0)) {
-            continue; /* a contact without load takes its load at once */
+            continue; /* a contact without load is loaded without a transition */
         }
         start[0] = block->weak_normal_cfm > 0.0 ? block->rest_impulse[0] : start[0];
         tact_springs_set_cfm(block, ANCHORED_CFM, start);

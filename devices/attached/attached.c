@@ -1,4 +1,4 @@
-/* The survey of what is attached. */
+/* The survey of attached devices. */
 #include "devices/attached/attached.h"
 
 #include <dirent.h>

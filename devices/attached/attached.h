@@ -67,7 +67,8 @@ struct tact_attached_input {
     char effects[128]; /**< effects of the kernel's: "constant, spring"; may be empty */
     int effect_most;   /**< maximum number of effects; 0: unknown */
     char note[256];    /**< how a scene selects further channels; may be empty */
-    struct tact_attached_access access; /**< whether this user may open it, and what opens it */
+    struct tact_attached_access
+        access;       /**< whether this user can open it, and otherwise how to get access */
     char named[48];   /**< of a keyboard, one key that `channels` can name; else empty */
     char scene[1024]; /**< an entry of a scene's `devices` that opens exactly this one; empty if it
                          has no channels */
@@ -80,7 +81,7 @@ struct tact_attached_range {
     char unit[4]; /**< "V", "mA", "" */
 };
 
-/** A part of a card: analogue inputs or outputs, digital lines. */
+/** A subdevice of a card: analog inputs or outputs, or digital lines. */
 struct tact_attached_subdevice {
     int number;      /**< its index on the card, from 0 */
     char type[24];   /**< "analog input", ... */
@@ -101,14 +102,14 @@ struct tact_attached_board {
     char path[64];       /**< /dev/comedi0 */
     char name[32];       /**< of the board; empty where it is closed, as driver */
     char driver[32];     /**< name of its kernel driver */
-    int subdevice_count; /**< number of its parts */
-    struct tact_attached_subdevice
-        subdevice[TACT_ATTACHED_SUBDEVICES]; /**< [subdevice_count] its parts */
-    struct tact_attached_access access; /**< whether this user may open it, and what opens it */
+    int subdevice_count; /**< number of its subdevices */
+    struct tact_attached_subdevice subdevice[TACT_ATTACHED_SUBDEVICES]; /**< [subdevice_count] */
+    struct tact_attached_access
+        access;      /**< whether this user can open it, and otherwise how to get access */
     char scene[512]; /**< an entry of a scene's `devices`; empty where it is closed */
 };
 
-/** What is attached to this machine, as tact_attached_survey() found it. */
+/** The devices attached to this machine, as found by tact_attached_survey(). */
 struct tact_attached {
     int input_count;                   /**< number of input devices */
     struct tact_attached_input *input; /**< by number of their nodes */

@@ -80,7 +80,7 @@ void tact_attached_explain(const char *path, int error, const char *what, const 
     }
     if (error == -ENODEV || error == -ENXIO) {
         snprintf(access->why, sizeof access->why,
-                 "no card is there, nor one that the kernel would find by itself");
+                 "no driver is attached to this node, and the kernel detects no card by itself");
         snprintf(access->fix, sizeof access->fix, "sudo comedi_config %s DRIVER [OPTION,...]",
                  path);
         return;

@@ -163,9 +163,8 @@ static void describe_channels(const struct libevdev *dev, bool ranges,
         .name = "", .directory = "", .file = "", .period = 1e-3, .messages = {store_note, input}};
     if (tact_evdev_choose(&config, dev, &layout, &err)) {
         snprintf(input->note, sizeof input->note,
-                 libevdev_has_event_type(dev, EV_KEY)
-                     ? "keys only: a scene takes those that `channels` names"
-                     : "no axes, no buttons");
+                 libevdev_has_event_type(dev, EV_KEY) ? "keys only: list those to use in `channels`"
+                                                      : "no axes, no buttons");
         name_key(dev, input);
         return;
     }
@@ -200,7 +199,7 @@ static void describe_forces(const struct libevdev *dev, struct tact_attached_inp
         }
     }
     for (int i = 0; i < TACT_FORCE_CHANNELS && input->effects[0]; i++) {
-        /* A centre without its spring is refused; with it, it needs no effect of its own. */
+        /* spring_center alone is refused; together with spring it needs no further effect. */
         struct tact_force_plan plan = {.gain = 0xffff, .wave_ms = 17};
         if (tact_force_choose(bits, 1U << i, &plan) < 0) {
             struct tact_attached_force *force = &input->force[input->force_count++];

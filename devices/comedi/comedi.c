@@ -63,7 +63,7 @@ static int read_settings(struct tact_comedi *self, const struct tact_device_conf
 static int no_board(const struct tact_device_config *config, const char *path, int error,
                     struct tact_error *err)
 {
-    const char *fix = error == EACCES   ? " (tact devices lists what opens it)"
+    const char *fix = error == EACCES   ? " (tact devices shows how to get access)"
                       : error == ENOENT ? " (is the board's driver loaded?)"
                       : error == ENODEV ? " (no board is attached; boards that the kernel does not "
                                           "find by itself: comedi_config)"
@@ -130,7 +130,7 @@ static int find_board(struct tact_comedi *self, const struct tact_device_config 
     if (!self->active) {
         tact_settings_fault(config, tact_settings_find(config, "outputs"), err,
                             "cannot claim %s: %s%s", self->layout.path, strerror(-rc),
-                            rc == -EBUSY ? " (another process has the outputs)" : "");
+                            rc == -EBUSY ? " (another process has locked the outputs)" : "");
     }
     return rc;
 }

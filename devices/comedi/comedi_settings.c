@@ -204,7 +204,8 @@ static int read_calibration(const struct tact_device_config *config,
     *calibration = comedi_parse_calibration_file(full);
     tact_number_end(locale);
     if (!*calibration) {
-        return tact_settings_fault(config, setting, err, "%s is no calibration of comedi", full);
+        return tact_settings_fault(config, setting, err, "%s is not a calibration file of comedi",
+                                   full);
     }
     if (strcmp((*calibration)->driver_name, known->driver) != 0 ||
         strcmp((*calibration)->board_name, known->board) != 0) {

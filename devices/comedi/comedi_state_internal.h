@@ -79,7 +79,8 @@ int tact_comedi_tare(struct tact_comedi *self, double period, struct tact_error 
  *  safe. */
 bool tact_comedi_compute_wrenches(struct tact_comedi *self);
 
-/** ", a gauge of wrist, which is held", or nothing; and what the watcher says of overloads. */
+/** ", a gauge of wrist, whose last wrench is used", or nothing; and what the watcher says of
+ * overloads. */
 void tact_comedi_describe_gauge(const struct tact_comedi *self, int input, char *text, size_t size);
 void tact_comedi_report_wrenches(struct tact_comedi *self);
 

@@ -162,7 +162,7 @@ static void *stream_main(void *data)
     struct tact_comedi_stream *s = data;
     while (!atomic_load_explicit(&s->stop, memory_order_relaxed)) {
         int rc = s->dev ? read_scans(s) : start(s);
-        if (!s->dev) { /* not started: the board is gone, or another process has it */
+        if (!s->dev) { /* not started: the board is absent, or another process uses it */
             tact_clock_sleep_until(tact_clock_now() + RETRY_NS);
         } else if (rc) {
             close_board(s);
@@ -219,7 +219,7 @@ int tact_comedi_stream_start(const struct tact_comedi_layout *layout,
         tact_error_set(err, rc, "%s cannot stream its analog inputs at %g Hz: %s", layout->path,
                        layout->stream,
                        rc == -ETIMEDOUT ? "no scan came within a second"
-                       : rc == -ENOTSUP ? "the driver has no command for that"
+                       : rc == -ENOTSUP ? "the driver does not support such a command"
                                         : strerror(-rc));
         tact_comedi_stream_stop(s);
         s = NULL;
@@ -272,8 +272,9 @@ static int choose_subdevice(const struct tact_device_config *config, comedi_t *d
             continue;
         }
         if (found >= 0 && found != (int)c->subdevice) {
-            return tact_settings_fault(
-                config, setting, err, "%s is of another subdevice: one streams at a time", c->name);
+            return tact_settings_fault(config, setting, err,
+                                       "%s is on another subdevice: only one can stream at a time",
+                                       c->name);
         }
         found = (int)c->subdevice;
         c->streamed = true;

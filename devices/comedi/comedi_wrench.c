@@ -15,7 +15,7 @@ int tact_comedi_wrenches(const struct tact_device_config *config, struct tact_co
     for (int i = 0; i < layout->input_count; i++) {
         const struct tact_comedi_channel *channel = &layout->input[i];
         inputs[i] = none;
-        /* Others keep an empty name, which no word can be. */
+        /* The other inputs keep an empty name, which matches no word. */
         if (channel->kind == TACT_COMEDI_ANALOG) {
             snprintf(inputs[i].name, sizeof inputs[i].name, "%s", channel->name);
         }
@@ -62,7 +62,8 @@ int tact_comedi_tare(struct tact_comedi *self, double period, struct tact_error 
                 const struct tact_comedi_channel *gauge = &self->layout.input[wrench->gauge[i]];
                 lsampl_t raw = self->words.raw[wrench->gauge[i]];
                 if (raw == 0 || raw >= gauge->maxdata) {
-                    return tact_error_set(err, -ERANGE, "%s: no zero of %s: input %s is saturated",
+                    return tact_error_set(err, -ERANGE,
+                                          "%s: no zero measured for %s: input %s is saturated",
                                           self->name, wrench->name, gauge->name);
                 }
                 sum[w][i] += tact_comedi_value(gauge, raw, 0);
@@ -142,7 +143,7 @@ void tact_comedi_describe_gauge(const struct tact_comedi *self, int input, char 
     const struct tact_wrench *wrench = gauge_sensor(self, input);
     text[0] = '\0';
     if (wrench) {
-        snprintf(text, size, ", a gauge of %s, which is held", wrench->name);
+        snprintf(text, size, ", a gauge of %s, whose last wrench is used", wrench->name);
     }
 }
 

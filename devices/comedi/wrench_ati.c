@@ -70,7 +70,7 @@ static int next_tag(const struct reading *r, const char **at, struct tag *tag)
         }
     }
     if (!*tag->end) {
-        return ati_error(r, from, "an element that does not end", "");
+        return ati_error(r, from, "an element without its closing tag", "");
     }
     tag->empty = tag->end[-1] == '/';
     *at = tag->end + 1;
@@ -175,7 +175,7 @@ static int note_axis(struct reading *r, const struct tag *tag)
             return note_matrix(r, tag, is(tag, "Axis") ? &r->axis[k] : &r->user[k], text);
         }
     }
-    return rc < 0 ? rc : ati_error(r, tag->name, "an axis that is none of fx to tz", "");
+    return rc < 0 ? rc : ati_error(r, tag->name, "an axis other than fx to tz", "");
 }
 
 /* Finds the elements of the selected calibration. */
@@ -193,8 +193,8 @@ static int survey_tags(struct reading *r)
         } else if (is(&tag, "Calibration")) {
             if (inside != tag.closes) {
                 return ati_error(r, tag.name,
-                                 inside ? "a Calibration inside of another"
-                                        : "the end of a Calibration that did not begin",
+                                 inside ? "a Calibration element within another"
+                                        : "a closing tag of Calibration without an opening tag",
                                  "");
             }
             inside = !tag.closes && !tag.empty;
@@ -242,7 +242,7 @@ static int move_origin(const struct reading *r)
         }
     }
     if (value[3] != 0.0 || value[4] != 0.0 || value[5] != 0.0) {
-        return ati_error(r, tag->name, "a BasicTransform that turns, and no UserAxis", "");
+        return ati_error(r, tag->name, "a BasicTransform with a rotation, but no UserAxis", "");
     }
     for (int i = 0; i < 3; i++) {
         pose.position[i] = -value[i] * metres;
@@ -280,7 +280,7 @@ static int check_gauges(const struct reading *r)
     double gauges;
     int rc = r->sensor.name ? attribute(r, &r->sensor, "NumGages", text) : 0;
     if (rc > 0 && (parse(text, &gauges) || gauges != r->map->gauges)) {
-        return ati_error(r, r->sensor.name, "axes have another number of values than NumGages ",
+        return ati_error(r, r->sensor.name, "the number of values of an axis is not NumGages ",
                          text);
     }
     return rc < 0 ? rc : 0;
@@ -295,8 +295,9 @@ static int parse_matrix(struct reading *r)
         return rc;
     }
     if (!r->calibration.name) {
-        return ati_error(r, NULL,
-                         r->count ? "not that many calibrations" : "no element Calibration", "");
+        return ati_error(
+            r, NULL, r->count ? "fewer calibrations than that number" : "no element Calibration",
+            "");
     }
     rc = parse_units(r, unit);
     for (int k = 0; k < AXES; k++) {

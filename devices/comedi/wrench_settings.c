@@ -126,7 +126,7 @@ static int read_file(const struct reading *r, const char *path)
     }
     if (map->gauges != gauges) {
         return tact_settings_fault(r->config, tact_settings_find(r->config, "file"), r->err,
-                                   "%s has %d gauges, channels names %d", path, map->gauges,
+                                   "%s has %d gauges, but channels lists %d", path, map->gauges,
                                    gauges);
     }
     return 0;
@@ -182,7 +182,7 @@ static int read_matrix(const struct reading *r)
         return wrench_error(r, "file_calibration", "there is no file", "");
     }
     if (path && tact_settings_find(r->config, "units")) {
-        return wrench_error(r, "units", "the file has units of its own", "");
+        return wrench_error(r, "units", "the file states its own units", "");
     }
     rc = path ? read_file(r, path) : read_rows(r);
     for (int k = 0; !rc && k < 6; k++) {
@@ -191,7 +191,7 @@ static int read_matrix(const struct reading *r)
             any = any || r->wrench->map.matrix[k][i] != 0.0;
         }
         if (!any) {
-            rc = wrench_error(r, path ? "file" : "matrix", "nothing but 0 in the row of ",
+            rc = wrench_error(r, path ? "file" : "matrix", "only zeros in the row of ",
                               tact_wrench_axes[k]);
         }
     }
@@ -212,7 +212,7 @@ static int read_bias(const struct reading *r)
     int rc = read_list(r, "bias", map->gauges, &own);
     rc = rc ? rc : read_list(&outside, key, map->gauges, &measured);
     if (!rc && own && measured) {
-        rc = wrench_error(&outside, key, "given twice: the sensor has a bias of its own", "");
+        rc = wrench_error(&outside, key, "given twice: the sensor itself also has a bias", "");
     }
     if (!rc && (own || measured)) {
         memcpy(map->bias, own ? own : measured, sizeof *own * (size_t)map->gauges);

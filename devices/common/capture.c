@@ -41,11 +41,12 @@ static int make_file(struct tact_capture *capture, const struct tact_device_conf
             close(fd);
         }
         return tact_error_set(err, rc, "%s: %s%s", capture->path, strerror(-rc),
-                              rc == -EEXIST  ? ", and is not written over: name another folder"
-                              : rc == -EBUSY ? ": another session writes it"
+                              rc == -EEXIST  ? ", and is not overwritten: name another folder"
+                              : rc == -EBUSY ? ": another session is writing it"
                                              : "");
     }
-    flock(fd, LOCK_EX | LOCK_NB); /* where the file system knows no locks, nothing is kept out */
+    flock(fd, LOCK_EX |
+                  LOCK_NB); /* without locks of the file system, a second writer is not detected */
     return 0;
 }
 
@@ -87,9 +88,9 @@ void tact_capture_drain(struct tact_capture *capture,
     uint64_t overruns = tact_ring_overruns(capture->ring);
     bool refused = ferror(capture->file) && !capture->failed;
     if (overruns != capture->overruns || refused) {
-        tact_message(messages, TACT_MESSAGE_ERROR, "%s: %s: %" PRIu64 " %s could not be kept%s",
+        tact_message(messages, TACT_MESSAGE_ERROR, "%s: %s: %" PRIu64 " %s could not be recorded%s",
                      name, capture->path, overruns, capture->what,
-                     refused ? ", and the disk refuses what is written" : "");
+                     refused ? ", and writing to the disk failed" : "");
         capture->overruns = overruns;
         capture->failed = capture->failed || refused;
     }
@@ -102,7 +103,7 @@ void tact_capture_close(struct tact_capture *capture, const char *name,
         return;
     }
     if (fclose(capture->file) && !capture->failed) {
-        tact_message(messages, TACT_MESSAGE_ERROR, "%s: %s: the disk refuses what is written", name,
+        tact_message(messages, TACT_MESSAGE_ERROR, "%s: %s: writing to the disk failed", name,
                      capture->path);
     }
     tact_ring_free(capture->ring);

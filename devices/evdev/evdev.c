@@ -36,7 +36,7 @@ static int read_selector(const struct tact_device_config *config,
                                        "no device is selected: set path, match, serial or phys");
 }
 
-/* Reports why nothing was found. */
+/* Reports the reason for which no device was found. */
 static int not_found(const struct tact_device_config *config,
                      const struct tact_evdev_selector *wanted,
                      const struct tact_evdev_search *search, struct tact_error *err)
@@ -50,7 +50,7 @@ static int not_found(const struct tact_device_config *config,
     if (wanted->path[0] && search->readable == 0) {
         tact_settings_fault(config, setting, err, "cannot open %s as an input device: %s%s",
                             wanted->path, strerror(-search->error),
-                            refused ? " (tact devices lists what opens it)" : "");
+                            refused ? " (tact devices shows how to get access)" : "");
         return search->error ? search->error : -ENODEV;
     }
     if (refused) {
@@ -106,8 +106,8 @@ static void report_device(const struct tact_evdev *self, const struct tact_evdev
     }
     if (self->play && self->play->guessed[0]) {
         tact_message(self->messages, TACT_MESSAGE_WARNING,
-                     "%s: %s does not say where these axes were at first: in the middle until they "
-                     "move: %s",
+                     "%s: %s does not state the initial position of these axes, which are taken as "
+                     "centred until they move: %s",
                      self->name, self->active->path, self->play->guessed);
     }
     if (!self->active->monotonic) {

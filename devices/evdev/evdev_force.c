@@ -143,7 +143,7 @@ int tact_evdev_force_open(const struct tact_device_config *config,
     rc = tact_guard_start_force(&options, &guard, &why);
     if (rc) {
         tact_settings_fault(config, setting, err, "%s%s", why.text,
-                            rc == -EACCES ? " (tact devices lists what opens it)" : "");
+                            rc == -EACCES ? " (tact devices shows how to get access)" : "");
         return rc;
     }
     tact_arming_start(&force->arming, guard, options.timeout_ns, config->period);

@@ -20,7 +20,7 @@ static bool candidate_code(const struct libevdev *dev, int index, unsigned int *
 
 enum { CANDIDATES = ABS_CNT + REL_CNT + KEY_CNT };
 
-/* Maximum number of channels: the age of forces takes one. */
+/* Maximum number of channels: one is used by the age of forces. */
 static int max_channels(const struct tact_device_config *config)
 {
     return TACT_DEVICE_CHANNELS - (tact_settings_find(config, "forces") != NULL);
@@ -379,7 +379,7 @@ bool tact_evdev_match_ranges(const struct tact_evdev_layout *layout,
         }
         range->dead = layout->deadzone >= 0.0 ? layout->deadzone * way : flat;
         if (!(range->dead >= 0.0 && range->dead < way)) {
-            range->dead = 0.0; /* a dead zone as wide as the axis would leave nothing of it */
+            range->dead = 0.0; /* a dead zone as wide as the axis would remove its whole range */
         }
     }
     return true;

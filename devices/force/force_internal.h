@@ -24,7 +24,7 @@ enum tact_force_channel {
     TACT_FORCE_CHANNELS
 };
 
-/** The effects that are kept, each of them once. */
+/** The different effects that the device must have. */
 enum tact_force_slot {
     TACT_FORCE_PUSH,
     TACT_FORCE_SPRINGS,

@@ -40,7 +40,7 @@ struct tact_guard_options {
     int64_t timeout_ns;                      /**< longest time between two heartbeats [ns], > 0 */
 };
 
-/** What the guard is doing. */
+/** State of the guard. */
 enum tact_guard_state {
     TACT_GUARD_INHIBITED, /**< outputs are inhibited: at their safe values */
     TACT_GUARD_PASSING,   /**< outputs pass */

@@ -61,7 +61,8 @@ static int start_process(struct tact_guard *guard, const char *program, int page
         guard->process = pidfd_open(guard->pid, 0);
         rc = guard->process < 0 ? -errno : 0;
         if (rc) {
-            kill(guard->pid, SIGKILL); /* nobody has waited for it: the id is still its own */
+            kill(guard->pid,
+                 SIGKILL); /* not reaped yet: the process id is still that of the guard */
             waitpid(guard->pid, NULL, 0);
         }
     }
@@ -142,7 +143,7 @@ static int launch(struct tact_guard *guard, const struct tact_guard_head *conten
     rc = wait_ready(guard);
     if (rc) {
         return tact_error_set(err, rc, "%s cannot claim %s: %s%s", program, what, strerror(-rc),
-                              rc == -EBUSY ? " (another process has the outputs)" : "");
+                              rc == -EBUSY ? " (another process has locked the outputs)" : "");
     }
     return 0;
 }

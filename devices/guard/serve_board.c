@@ -71,7 +71,7 @@ static void copy_beat(struct guard *g)
             uint32_t first = atomic_load_explicit(&words[0], memory_order_acquire);
             uint32_t second = atomic_load_explicit(&words[1], memory_order_acquire);
             bool bits = g->op[i].insn == INSN_BITS;
-            /* only bits and values of the guard's own outputs */
+            /* accepts only bits and values of its own outputs */
             g->list.data[i][0] =
                 bits ? g->op[i].safe[0] : (first < g->op[i].maxdata ? first : g->op[i].maxdata);
             g->list.data[i][1] = second;
@@ -101,7 +101,7 @@ static void handle_beat(struct guard *g)
     atomic_store_explicit(&g->page->head.answered, g->beat, memory_order_release);
 }
 
-/* The timeout has passed, or nothing was sent for long. */
+/* Zeroes the outputs after the timeout. */
 static void handle_silence(struct guard *g)
 {
     if (g->state == TACT_GUARD_PASSING && tact_guard_now() - g->beat_ns >= g->timeout_ns) {

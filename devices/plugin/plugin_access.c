@@ -109,7 +109,7 @@ int tact_plugin_open_file(int folder, const char *path, const char *name, struct
     if (!rc && (fstat(fd, &s) || !S_ISREG(s.st_mode))) {
         rc = tact_error_set(err, -EINVAL, "%s " PATH " is no file", what, full);
     } else if (!rc && !is_whole(fd, s.st_size)) {
-        rc = tact_error_set(err, -EINVAL, "%s " PATH " is cut short: it cannot be loaded", what,
+        rc = tact_error_set(err, -EINVAL, "%s " PATH " is truncated: it cannot be loaded", what,
                             full);
     }
     if (rc) {

@@ -106,8 +106,10 @@ static void report_file(const struct tact_trajectory_reading *r,
     double length = tact_trajectory_time(self, self->rows - 1);
     double rate = self->time && length > 0.0 ? (self->rows - 1) / length : self->rate;
     if (r->dropped || r->repeated) {
-        snprintf(more, sizeof more, ", %d rows repeat the one before, %d with its time dropped",
-                 r->repeated, r->dropped);
+        snprintf(
+            more, sizeof more,
+            ", %d rows equal to the one before, %d dropped as their time is that of the one before",
+            r->repeated, r->dropped);
     }
     tact_message(r->config->messages, TACT_MESSAGE_INFO,
                  "%s: %s: %d rows, %.6g Hz, %.2f s, %d gaps%s", info->name, r->csv.path, self->rows,

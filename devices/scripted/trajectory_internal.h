@@ -1,4 +1,4 @@
-/** The motion that is played, between the code that reads the file and the one that plays it. */
+/** The motion: filled by the code that reads the file, and used by the code that plays it. */
 #ifndef TACT_DEVICES_TRAJECTORY_INTERNAL_H
 #define TACT_DEVICES_TRAJECTORY_INTERNAL_H
 

@@ -205,7 +205,7 @@ static int apply_scale(struct tact_trajectory_reading *r)
             *value = factor * (*value - first[i]);
             if (!(fabs(*value) < 1e150)) {
                 return tact_settings_fault(r->config, tact_settings_find(r->config, "scale"),
-                                           r->err, "values grow out of range");
+                                           r->err, "interpolated values overflow");
             }
         }
     }

@@ -63,7 +63,8 @@ static int check_strengths(const struct tact_twin *self, const struct tact_devic
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         const struct tact_device_setting *setting = tact_settings_find(config, keys[i].key);
         if (setting && !keys[i].has_effect) {
-            return tact_settings_fault(config, setting, err, "effects has nothing of that kind");
+            return tact_settings_fault(config, setting, err,
+                                       "effects lists no effect of that kind");
         }
     }
     return 0;

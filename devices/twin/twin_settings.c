@@ -119,7 +119,8 @@ static int read_steps(struct tact_twin *self, const struct tact_device_config *c
         return rc;
     }
     if (tact_settings_find(config, "step") || !tact_settings_find(config, "range")) {
-        return tact_settings_fault(config, setting, err, "needs range, and stands without step");
+        return tact_settings_fault(config, setting, err,
+                                   "needs the key range, and excludes the key step");
     }
     if (!(bits >= 1.0 && bits <= 32.0 && bits == nearbyint(bits))) {
         return tact_settings_fault(config, setting, err,

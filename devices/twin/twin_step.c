@@ -58,7 +58,7 @@ static void exponential(long double out[N][N], long double a[N][N], long double 
 
 void tact_twin_step_init(struct tact_twin_step *step, double spring, double damper)
 {
-    /* Position, speed, acceleration asked for and its growth, time in periods. */
+    /* Position, speed, requested acceleration and its rate of change, with time in periods. */
     long double a[N][N] = {{0, 1, 0, 0}, {-spring, -damper, 1, 0}, {0, 0, 0, 1}, {0, 0, 0, 0}};
     long double e[N][N];
     exponential(e, a, 2.0L + spring + damper);

@@ -9,7 +9,7 @@
 
 #define PERIOD_NS 1000000 /* must equal the scene's `period`, 0.001 s */
 
-/* The clock that tact takes its time stamps from [ns]. */
+/* Time of the clock that tact uses for stamps [ns]. */
 static int64_t now_ns(void)
 {
     struct timespec t;

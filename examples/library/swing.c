@@ -1,5 +1,6 @@
-/* A device type: a sine on one channel, and on the other what it is sent. The same source is linked
- * into a program (with_type.c) and made a plug-in, swing.so, that `tact run --plugins` loads. */
+/* A device type: a sine on one channel, and on the other the last value written to it. The same
+ * source is linked into a program (with_type.c) and made a plug-in, swing.so, that `tact run
+ * --plugins` loads. */
 #include <errno.h>
 #include <stdlib.h>
 #include <tact/tact.h>
@@ -44,7 +45,7 @@ static int swing_open(const struct tact_device_config *config, struct tact_devic
     static const char *const keys[] = {"amplitude", "frequency"};
     struct swing *s = calloc(1, sizeof *s);
     if (!s) {
-        return tact_error_set(err, -ENOMEM, "no memory for a swing");
+        return tact_error_set(err, -ENOMEM, "no memory for the device");
     }
     s->amplitude = 0.1;
     s->frequency = 1.0;

@@ -142,7 +142,7 @@ int player_run(const struct player_options *options, struct tact_error *err)
         player_announce(stdout, server_address(p.server), options->browser);
         rc = serve_player(&p, options->stop, options->time / p.playback.view.scene->period);
         if (rc) {
-            tact_error_set(err, rc, "%s cannot be read on: %s", options->path, strerror(-rc));
+            tact_error_set(err, rc, "%s cannot be read further: %s", options->path, strerror(-rc));
         }
     }
     server_close(p.server);

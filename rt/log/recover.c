@@ -548,7 +548,7 @@ static int recover(struct recovery *r, const char *folder)
     if (rc == 0 && !r->described && r->log->tick_channel < 0) {
         rc = tact_error_set(
             r->err, -ENODATA,
-            "nothing was recorded: it contains no tick, and its recorder left nothing in memory");
+            "nothing was recorded: it contains no tick, and its recorder left no ticks in memory");
     }
     if (rc == 0 && r->prefix_damaged && (r->report.counters_damaged || r->log->chunk_count == 0)) {
         rc = refuse(r, CHANGED);

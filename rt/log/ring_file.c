@@ -33,7 +33,7 @@ struct head {
     struct tact_ring_sizes sizes;
 };
 
-_Static_assert(sizeof(struct head) <= MARKS_AT, "the marks follow the header");
+_Static_assert(sizeof(struct head) <= MARKS_AT, "the marks are directly after the header");
 _Static_assert(MARKS_AT + 2 * sizeof(struct tact_ring_mark) <= SESSION_AT, "then the description");
 
 #if defined(__x86_64__)

@@ -4,8 +4,8 @@
  * The file is named after device and inode of its log. It starts with a header under a checksum:
  * the sizes of the rings and the description of the session (opaque here), with which the log can
  * be completed. Then follow two marks and the rings. An element is a checksum over its index and
- * content, and the content: so after a kill each element can be validated by itself. The kernel
- * keeps what a killed process stored; a power failure loses all of it.
+ * content, and the content: so after a kill each element can be validated by itself. Stored data
+ * survives the death of the process, but not a power failure.
  *
  * Marks record which elements a chunk contains, so that none is written twice: before a chunk is
  * written, a mark stores its future offset in the file and the elements that follow it. Two marks

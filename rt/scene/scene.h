@@ -61,7 +61,7 @@ struct tact_scene_generate {
     double tube;        /**< [m] */
     double bump;        /**< [m] */
     uint32_t count;     /**< of sides, teeth or bumps */
-    uint32_t triangles; /**< number of triangles wanted */
+    uint32_t triangles; /**< requested number of triangles */
     uint32_t seed;      /**< default 0 */
 };
 
@@ -90,7 +90,7 @@ struct tact_scene_shape {
 struct tact_scene_body {
     char *name;             /**< name of the body */
     bool fixed;             /**< 1: does not move; needs no mass */
-    bool fast;              /**< its contacts are known ahead of touch, however fast it is */
+    bool fast;              /**< its contacts are found ahead of touch at any speed */
     double mass;            /**< [kg] > 0; required unless fixed */
     double *center_of_mass; /**< 3 [m], body frame; default: of the shapes, uniform density (filled
                                  on load for every moving body; NULL only for fixed ones) */
@@ -247,7 +247,7 @@ struct tact_scene_contact {
     char *spin;       /**< auto (default), corners, uniform, hertz or limit-surface */
 };
 
-/** Where moments come from. */
+/** Source of the moments of overlaps. */
 struct tact_scene_moments {
     char *source; /**< auto (default): opencl if available, else host; opencl; host */
     char *device; /**< substring of an OpenCL device's or platform's name; NULL: any */
@@ -288,7 +288,7 @@ struct tact_scene {
     double max_speed; /**< maximum speed of a body or sliding joint [m/s], above it a fault; default
                          1000 */
     struct tact_scene_contact contact;     /**< how contacts are solved */
-    struct tact_scene_moments moments;     /**< where moments come from */
+    struct tact_scene_moments moments;     /**< source of the moments of overlaps */
     struct tact_scene_realtime realtime;   /**< real time of the loop */
     struct tact_scene_recorder recorder;   /**< how it is recorded */
     struct tact_scene_material *materials; /**< [materials_count] materials */

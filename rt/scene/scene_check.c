@@ -367,7 +367,7 @@ static int check_quantity(const struct tact_scene_check *check,
     }
     tact_scene_key_of(key, path, "along");
     if (strcmp(output->what, "force") && strcmp(output->what, "moment")) {
-        return tact_scene_bad(check, key, "is of \"what: force\" and \"what: moment\" only");
+        return tact_scene_bad(check, key, "is only for \"what: force\" and \"what: moment\"");
     }
     double *v = output->along;
     double largest = fmax(fmax(fabs(v[0]), fabs(v[1])), fabs(v[2]));

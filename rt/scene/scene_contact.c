@@ -42,10 +42,10 @@ static int has_field(const struct tact_scene *scene, const char *material)
             return scene->materials[i].field.modulus > 0.0;
         }
     }
-    return 1; /* no such material: refused as that */
+    return 1; /* an unknown material is refused elsewhere */
 }
 
-/* What has no meaning beside a pressure field. */
+/* Options that are not defined for pressure fields. */
 static int check_field_pair(const struct tact_scene_check *check, const struct tact_scene *scene,
                             const char *path, const struct tact_scene_pair *pair)
 {
@@ -56,14 +56,14 @@ static int check_field_pair(const struct tact_scene_check *check, const struct t
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         if (tact_scene_has(check, "%s.%s", path, others[i])) {
             return tact_scene_bad(check, tact_scene_key_of(key, path, others[i]),
-                                  "is nothing of the model field: the materials' pressure fields "
+                                  "is not used by the model field: the materials' pressure fields "
                                   "decide how the contact yields");
         }
     }
     if (law->compliance > 0.0 || law->tangential_compliance > 0.0) {
         return tact_scene_bad(
             check, law->compliance > 0.0 ? "contact.compliance" : "contact.tangential_compliance",
-            "is nothing of the model field of %s", path);
+            "is not used by the model field of %s", path);
     }
     if (!has_field(scene, pair->materials[0]) && !has_field(scene, pair->materials[1])) {
         return tact_scene_bad(check, path,

@@ -110,9 +110,9 @@ static int place_pairs(struct tact_session *s, const struct tact_log *log, struc
 {
     const struct tact_log_pair *p;
     if (!tact_layout_equal(&s->element, tact_log_element(log))) {
-        return tact_error_set(err, -EINVAL,
-                              "the log's contacts are not laid out as its scene's are by this "
-                              "version of tact");
+        return tact_error_set(
+            err, -EINVAL,
+            "the layout of the log's contacts is not that of its scene in this version of tact");
     }
     for (size_t i = 0; (p = tact_log_pair(log, i)); i++) {
         char name[SESSION_NAME];

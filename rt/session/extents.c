@@ -36,10 +36,11 @@ static void save(void *user, const char *name, const void *data, size_t size)
     name_file(name, file, sizeof file);
     int rc = tact_cache_write(file, data, size);
     if (rc) {
-        tact_message(s->options.messages, TACT_MESSAGE_INFO,
-                     "the pressure field of %s is not stored, and computed again next time: %s",
-                     tact_session_owner_name(s, s->preparing),
-                     rc == -ENOENT ? "no cache folder is this user's alone" : strerror(-rc));
+        tact_message(
+            s->options.messages, TACT_MESSAGE_INFO,
+            "the pressure field of %s was not stored and will be computed again next time: %s",
+            tact_session_owner_name(s, s->preparing),
+            rc == -ENOENT ? "there is no private cache folder of this user" : strerror(-rc));
     }
 }
 

@@ -91,7 +91,7 @@ void tact_session_check_outputs(struct tact_session *s, uint64_t tick)
         if (!isfinite(s->wanted[i])) {
             s->fault_raised = 1;
             tact_session_name_fault(s, tick, "output ", s->scene->outputs[i].to,
-                                    "what is wanted of it is not finite");
+                                    "its value is not finite before limits");
         }
     }
 }

@@ -60,8 +60,8 @@ static int open_deadman(const struct tact_session *s, const struct tact_replay_o
     if (!path) {
         tact_error_at(err, o->scene->path, 0, 0, NULL);
         return tact_error_set(err, -EINVAL,
-                              "no deadman: a log goes onto a device only while the switch that "
-                              "this scene names is held");
+                              "no deadman: a log is played onto a device only while the deadman of "
+                              "this scene is pressed");
     }
     tact_scene_where(o->scene, "deadman", err);
     if (index < 0) {
@@ -142,7 +142,7 @@ static int make_chain(const struct tact_session *s, const struct tact_replay_opt
         playback->channel[i] = k;
     }
     int rc = tact_safety_init(&playback->safety, channels, s->output_count, &options);
-    return rc ? tact_error_set(err, rc, "%s: a limit or rate of an output that cannot be",
+    return rc ? tact_error_set(err, rc, "%s: an output has an invalid limit or rate",
                                o->scene->path)
               : 0;
 }
@@ -154,8 +154,8 @@ int tact_session_playback_open(struct tact_session *s, const struct tact_replay_
     memset(playback, 0, sizeof *playback);
     if (!o->scene) {
         return tact_error_set(err, -EINVAL,
-                              "a log goes onto a device only with a scene given here, for its "
-                              "deadman and limits: --scene FILE");
+                              "playing a log onto a device needs a scene for the deadman and the "
+                              "limits: --scene FILE");
     }
     playback->logged = find_device(s->scene, o->playback_device, strlen(o->playback_device));
     for (int i = 0; i < s->output_count; i++) {
@@ -163,9 +163,9 @@ int tact_session_playback_open(struct tact_session *s, const struct tact_replay_
     }
     if (playback->logged < 0 || !outputs) {
         return tact_error_set(err, -ENODEV,
-                              playback->logged < 0 ? "the log's scene has no device \"%s\""
-                                                   : "nothing goes to the device \"%s\" in this "
-                                                     "session",
+                              playback->logged < 0
+                                  ? "the log's scene has no device \"%s\""
+                                  : "this session has no output on the device \"%s\"",
                               o->playback_device);
     }
     int index = find_device(o->scene, o->playback_device, strlen(o->playback_device));

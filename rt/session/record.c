@@ -65,7 +65,7 @@ static size_t attach_meshes(const struct tact_scene_shape *shapes, uint32_t coun
     return used;
 }
 
-/* Two devices may share a file. */
+/* Attaches the calibration file of a device once, also if two devices use it. */
 static size_t attach_calibration(const struct tact_scene_device *device,
                                  struct tact_log_attachment *out, size_t used)
 {

@@ -326,8 +326,8 @@ int tact_replay_run_with(const char *path, const struct tact_replay_options *o,
     tact_session_playback_close(&playback);
     if (!rc && o->scene && report->playback_ticks && !report->playback_armed) {
         tact_message(o->messages, TACT_MESSAGE_WARNING,
-                     "%s was given zero throughout: the deadman %s was never held",
-                     o->playback_device, o->scene->deadman);
+                     "%s got only zeros: the deadman %s was never pressed", o->playback_device,
+                     o->scene->deadman);
     }
     if (report->playback_fault) {
         tact_message(o->messages, TACT_MESSAGE_ERROR,

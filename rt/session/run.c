@@ -69,7 +69,7 @@ static void report_unmeasured(struct tact_session *s)
             tact_session_name_pair(s, p->number, name);
             tact_message(s->options.messages, TACT_MESSAGE_WARNING,
                          "%s could not be measured in %llu ticks, the first at t = %.3f s (%s): "
-                         "its last overlap was carried",
+                         "its last overlap was used",
                          name, (unsigned long long)p->use.unmeasured, (double)p->first * s->period,
                          strerror(-p->why));
         }
@@ -100,11 +100,9 @@ static int end(struct tact_session *s, struct tact_session_report *report)
     tact_session_report_pressure(s);
     tact_session_report_stuck(s);
     if (s->pairs_uncounted) {
-        tact_message(
-            s->options.messages, TACT_MESSAGE_WARNING,
-            "more than %d pairs of shapes came near: the report says nothing of those that "
-            "came later",
-            s->pair_room);
+        tact_message(s->options.messages, TACT_MESSAGE_WARNING,
+                     "more than %d pairs of shapes came near: the report omits the later ones",
+                     s->pair_room);
     }
     return rc;
 }

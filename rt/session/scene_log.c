@@ -100,7 +100,7 @@ static int read_scene(const struct tact_log *log, struct tact_scene **out, struc
     const struct tact_error before = *err; /* names the log */
     const char *name = tact_log_fact(log, "scene");
     if (!text) {
-        tact_error_set(err, -EINVAL, "the log holds no %s", TACT_LOG_SCENE);
+        tact_error_set(err, -EINVAL, "the log contains no %s", TACT_LOG_SCENE);
         return -EINVAL;
     }
     int rc =
@@ -253,13 +253,14 @@ int tact_scene_log_open_with(const struct tact_log *log, const char *local,
             : tact_session_prepare(out->scene, &options, out->devices, out->device_count, log,
                                    &out->session, err);
     if (!rc && !tact_layout_equal(&out->session->layout, tact_log_layout(log))) {
-        rc = tact_error_set(err, -EINVAL,
-                            "the log's records are not laid out as its scene's are "
-                            "by this version of tact");
+        rc = tact_error_set(
+            err, -EINVAL,
+            "the layout of the log's records is not that of its scene in this version of tact");
     }
     rc = rc ? rc : list_all(out);
     if (rc && err && !err->text[0]) {
-        tact_error_set(err, rc, "the log's scene cannot be made: %s", strerror(-rc));
+        tact_error_set(err, rc, "the session of the log's scene cannot be created: %s",
+                       strerror(-rc));
     }
     return rc;
 }

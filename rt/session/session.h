@@ -178,7 +178,7 @@ struct tact_session_report {
 struct tact_session_pair_report {
     uint64_t host_ticks;       /**< ticks in which the host measured it */
     uint64_t source_ticks;     /**< ticks in which the source measured it */
-    uint64_t unmeasured_ticks; /**< ticks in which neither could measure it */
+    uint64_t unmeasured_ticks; /**< ticks in which neither host nor source could measure it */
     uint32_t age_max;          /**< oldest result used [ticks] */
     int by_source;             /**< at the end: 1 source, 0 host */
     double cost; /**< time that the host takes for it, or would take [s], at the end */

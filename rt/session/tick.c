@@ -67,7 +67,7 @@ static void solve(struct tact_session *s, uint64_t tick)
 /* Logs the first tick in which a pair could not be measured, by its name. */
 static void mark_unmeasured(struct tact_session *s, uint64_t tick, int64_t now)
 {
-    static const char why[] = " cannot be measured: its last overlap is carried";
+    static const char why[] = " cannot be measured: its last overlap is used";
     int count;
     const int *near = tact_world_near(s->world, &count);
     for (int i = 0; i < count; i++) {

@@ -20,7 +20,7 @@ static void warn_of(struct session_watcher *w, const struct tact_session_status 
         char name[SESSION_NAME];
         tact_session_name_pair(w->session, now->unmeasured_pair, name);
         tact_message(to, TACT_MESSAGE_WARNING,
-                     "%s cannot be measured: its last overlap is carried (t = %.3f s)", name,
+                     "%s cannot be measured: its last overlap is used (t = %.3f s)", name,
                      now->time);
     }
     const int fault = now->faults > w->last.faults;

@@ -272,7 +272,7 @@ static void axes_begin_at_the_recorded_values(void **state)
         if (tact_evdev_type.open(&c.config, &device, &c.err)) {
             fail_msg("%d: %s", c.err.line, c.err.text);
         }
-        if (!strstr(c.messages, "at first") || !strstr(c.messages, "ABS_Y") ||
+        if (!strstr(c.messages, "initial position") || !strstr(c.messages, "ABS_Y") ||
             strstr(c.messages, "ABS_X") || strstr(c.messages, "ABS_RZ")) {
             fail_msg("%s", c.messages);
         }

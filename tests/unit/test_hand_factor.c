@@ -13,8 +13,9 @@
 
 enum { JOINTS = 24, TREES = 200 };
 
-#define MAX_ERROR 1e-10 /* relative to the largest entry; the worst condition number is about 1e6  \
-                         */
+#define MAX_ERROR                                                                                  \
+    1e-10 /* relative to the largest entry; the worst condition number is about 1e6                \
+           */
 
 static double matrix[JOINTS * JOINTS]; /* M + diagonal, full */
 

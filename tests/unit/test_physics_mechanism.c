@@ -24,7 +24,7 @@ static struct tact_body *body_of(struct world_scene *s, int index)
 }
 
 /* A joint's frame: its z axis along y of the world, so that hinges turn in the x-z plane. */
-static struct tact_pose hinge_frame(double x, double y, double z)
+static struct tact_pose hinge_at(double x, double y, double z)
 {
     struct tact_pose p = {{x, y, z}, {sqrt(0.5), -sqrt(0.5), 0.0, 0.0}};
     return p;
@@ -73,12 +73,12 @@ static double elliptic(double k)
 }
 
 /* Energy to second order: velocities are those between two poses. */
-struct joint_watch {
+struct watch {
     double first, least, most;
     double distance, angle; /* worst errors of the joints */
 };
 
-static void watch_step(struct world_scene *s, struct joint_watch *w)
+static void watch_step(struct world_scene *s, struct watch *w)
 {
     double potential = 0.0, e[2];
     int n = tact_world_body_count(s->world);
@@ -107,8 +107,7 @@ static void watch_step(struct world_scene *s, struct joint_watch *w)
 }
 
 /* Mean period between rises of body 0's x through 0, over at least `seconds`. */
-static double measure_period(struct world_scene *s, double pivot, double seconds,
-                             struct joint_watch *w)
+static double measure_period(struct world_scene *s, double pivot, double seconds, struct watch *w)
 {
     double first = -1.0, last = -1.0;
     int count = 0;
@@ -125,16 +124,16 @@ static double measure_period(struct world_scene *s, double pivot, double seconds
     return (last - first) / (count - 1);
 }
 
-static void a_pendulum_has_its_period(void **state)
+static void pendulum_period(void **state)
 {
     (void)state;
     for (int i = 0; i < 3; i++) {
         const double amplitude = (i + 1) * pi / 4.0, l = 0.4, mass = 0.3;
         struct world_scene s;
-        struct joint_watch w;
+        struct watch w;
         scene_open(&s, NULL);
         rod(&s, 0.1, 1.0, l, amplitude, mass);
-        join(&s, TACT_CONSTRAINT_HINGE, body_owner(0), ground, hinge_frame(0.1, 0.0, 1.0));
+        join(&s, TACT_CONSTRAINT_HINGE, body_owner(0), ground, hinge_at(0.1, 0.0, 1.0));
         scene_start(&s);
         double period = measure_period(&s, 0.1, 20.0, &w);
         double exact = 4.0 * sqrt(rod_inertia(l, mass) / (mass * g * 0.5 * l)) *
@@ -153,37 +152,36 @@ static void a_pendulum_has_its_period(void **state)
     }
 }
 
-static void a_double_pendulum_keeps_its_energy(void **state)
+static void double_pendulum(void **state)
 {
     (void)state;
     const double l = 0.3;
     struct world_scene s;
-    struct joint_watch w;
+    struct watch w;
     scene_open(&s, NULL);
     rod(&s, 0.0, 1.0, l, 0.75 * pi, 0.2);
     double x = l * sin(0.75 * pi), z = 1.0 - l * cos(0.75 * pi);
     rod(&s, x, z, l, 0.5 * pi, 0.2);
-    join(&s, TACT_CONSTRAINT_HINGE, body_owner(0), ground, hinge_frame(0.0, 0.0, 1.0));
-    join(&s, TACT_CONSTRAINT_HINGE, body_owner(1), body_owner(0), hinge_frame(x, 0.0, z));
+    join(&s, TACT_CONSTRAINT_HINGE, body_owner(0), ground, hinge_at(0.0, 0.0, 1.0));
+    join(&s, TACT_CONSTRAINT_HINGE, body_owner(1), body_owner(0), hinge_at(x, 0.0, z));
     scene_start(&s);
     assert_int_equal(tact_world_next_pair(s.world, -1), -1);
     memset(&w, 0, sizeof w);
-    double early_error = 0.0;
+    double early = 0.0;
     for (int i = 0; i < 30000; i++) {
         if (i == 29000) {
-            early_error = w.least;
+            early = w.least;
             w.least = INFINITY;
         }
         watch_step(&s, &w);
     }
     double scale = 0.4 * g * l, late = (w.least - w.first) / scale;
-    w.least = tact_min(w.least, early_error);
+    w.least = tact_min(w.least, early);
     printf("double pendulum, 30 s: energy from %.1e to %.1e of %.3f J, in the last second from "
            "%.1e; joints off by %.1e m, %.1e rad; %d sweeps\n",
            (w.least - w.first) / scale, (w.most - w.first) / scale, scale, late, w.distance,
            w.angle, s.most_iterations);
-    /* The energy error is of one sign while the pendulum swings fast, and vanishes where it is
-     * slow. */
+    /* The energy error has one sign in the fast part of a swing, and vanishes in the slow part. */
     assert_true(w.most - w.least < 2e-3 * scale && fabs(late) < 1e-4);
     assert_true(w.distance < 1e-13 && w.angle < 1e-13);
     assert_true(s.unsolved == 0);
@@ -192,12 +190,12 @@ static void a_double_pendulum_keeps_its_energy(void **state)
 
 /* A parallelogram linkage: its coupler stays level, and the whole swings as one pendulum. Its four
  * hinges constrain three bodies redundantly. */
-static void a_parallelogram_swings_as_a_pendulum(void **state)
+static void parallelogram(void **state)
 {
     (void)state;
     const double l = 0.25, wide = 0.3, crank = 0.1, coupler = 0.5, amplitude = 1.2;
     struct world_scene s;
-    struct joint_watch w;
+    struct watch w;
     scene_open(&s, NULL);
     rod(&s, 0.0, 1.0, l, amplitude, crank);
     rod(&s, wide, 1.0, l, amplitude, crank);
@@ -205,10 +203,10 @@ static void a_parallelogram_swings_as_a_pendulum(void **state)
     const double middle[3] = {x + 0.5 * wide, 0.0, z};
     struct tact_shape bar = scene_box(wide, 0.02, 0.02);
     scene_solid(&s, &bar, coupler, middle, 0.0);
-    join(&s, TACT_CONSTRAINT_HINGE, body_owner(0), ground, hinge_frame(0.0, 0.0, 1.0));
-    join(&s, TACT_CONSTRAINT_HINGE, body_owner(1), ground, hinge_frame(wide, 0.0, 1.0));
-    join(&s, TACT_CONSTRAINT_HINGE, body_owner(2), body_owner(0), hinge_frame(x, 0.0, z));
-    join(&s, TACT_CONSTRAINT_HINGE, body_owner(2), body_owner(1), hinge_frame(x + wide, 0.0, z));
+    join(&s, TACT_CONSTRAINT_HINGE, body_owner(0), ground, hinge_at(0.0, 0.0, 1.0));
+    join(&s, TACT_CONSTRAINT_HINGE, body_owner(1), ground, hinge_at(wide, 0.0, 1.0));
+    join(&s, TACT_CONSTRAINT_HINGE, body_owner(2), body_owner(0), hinge_at(x, 0.0, z));
+    join(&s, TACT_CONSTRAINT_HINGE, body_owner(2), body_owner(1), hinge_at(x + wide, 0.0, z));
     scene_start(&s);
     double period = measure_period(&s, 0.0, 20.0, &w);
     double inertia = 2.0 * rod_inertia(l, crank) + coupler * l * l;
@@ -224,14 +222,14 @@ static void a_parallelogram_swings_as_a_pendulum(void **state)
 }
 
 /* A rod on a ball joint moves on a cone at w^2 = m g d / ((I1 - I3) cos theta). */
-static void a_rod_on_a_ball_joint_precesses(void **state)
+static void rod_on_a_ball_joint(void **state)
 {
     (void)state;
     const double l = 0.4, angle = 0.7, mass = 0.3;
     struct world_scene s;
     scene_open(&s, NULL);
     rod(&s, 0.0, 1.0, l, angle, mass);
-    join(&s, TACT_CONSTRAINT_BALL, body_owner(0), ground, hinge_frame(0.0, 0.0, 1.0));
+    join(&s, TACT_CONSTRAINT_BALL, body_owner(0), ground, hinge_at(0.0, 0.0, 1.0));
     scene_start(&s);
     double spread = rod_inertia(l, mass) - mass * 2.0 * 0.02 * 0.02 / 12.0;
     double rate = sqrt(mass * g * 0.5 * l / (spread * cos(angle)));
@@ -255,7 +253,7 @@ static void a_rod_on_a_ball_joint_precesses(void **state)
 }
 
 /* Two boxes joined by a fixed constraint tumble and land as one body with both shapes does. */
-static void welded_boxes_move_as_one(void **state)
+static void welded_boxes(void **state)
 {
     (void)state;
     const double spin[3] = {3.0, -2.0, 5.0}, size = 0.1;
@@ -270,7 +268,7 @@ static void welded_boxes_move_as_one(void **state)
         if (i) {
             scene_solid(&s[i], &box, 0.4, next, 0.0);
             join(&s[i], TACT_CONSTRAINT_FIXED, body_owner(0), body_owner(1),
-                 hinge_frame(0.0, 0.02, 2.03));
+                 hinge_at(0.0, 0.02, 2.03));
         }
         for (int k = 0; k <= i; k++) {
             struct tact_body *b = body_of(&s[i], k);
@@ -309,7 +307,7 @@ static void welded_boxes_move_as_one(void **state)
 }
 
 /* A free chain with every kind of joint conserves its linear and angular momentum. */
-static void a_free_chain_keeps_its_momenta(void **state)
+static void free_chain_momenta(void **state)
 {
     (void)state;
     struct tact_world_options o = tact_world_options_default();
@@ -326,7 +324,7 @@ static void a_free_chain_keeps_its_momenta(void **state)
     }
     for (int i = 0; i < 4; i++) {
         join(&s, (enum tact_constraint_kind)i, body_owner(i), body_owner(i + 1),
-             hinge_frame(0.12 * i + 0.06, 0.01, 0.02));
+             hinge_at(0.12 * i + 0.06, 0.01, 0.02));
     }
     scene_start(&s);
     double sum[2][6] = {{0.0}}, e[2], worst = 0.0;
@@ -360,7 +358,7 @@ static void a_free_chain_keeps_its_momenta(void **state)
 }
 
 /* A lever on a hinge lies on a box that stands on the ground: moments about the hinge. */
-static void a_lever_on_a_box_is_in_balance(void **state)
+static void lever_on_a_box(void **state)
 {
     (void)state;
     const double l = 0.5, mass = 0.6, box_mass = 0.2;
@@ -372,8 +370,8 @@ static void a_lever_on_a_box_is_in_balance(void **state)
     const double at[3] = {0.5 * l, 0.0, 0.11 - 4e-5}, under[3] = {0.8 * l, 0.0, 0.05 - 2e-5};
     int lever = scene_solid(&s, &bar, mass, at, 0.0),
         block = scene_solid(&s, &box, box_mass, under, 0.0);
-    struct tact_constraint *hinge = join(&s, TACT_CONSTRAINT_HINGE, body_owner(lever), ground,
-                                         hinge_frame(0.0, 0.0, 0.11 - 4e-5));
+    struct tact_constraint *hinge =
+        join(&s, TACT_CONSTRAINT_HINGE, body_owner(lever), ground, hinge_at(0.0, 0.0, 0.11 - 4e-5));
     scene_law(&s, 1, 1, &law);
     scene_law(&s, 0, 1, &law);
     scene_start(&s);
@@ -407,7 +405,7 @@ static void a_lever_on_a_box_is_in_balance(void **state)
 }
 
 /* A slider along a slope with dry friction, then damping, then a stop. */
-static void a_slider_with_friction_damping_and_stop(void **state)
+static void slider_with_stop(void **state)
 {
     (void)state;
     const double slope = 0.5, mass = 0.4, friction = 0.8, damping = 0.9, end = 0.3;
@@ -448,9 +446,8 @@ static void a_slider_with_friction_damping_and_stop(void **state)
     }
 }
 
-/* Dry friction of a hinge slows a wheel to rest; below its friction torque a hinge does not
- * move. */
-static void hinge_friction_stops_a_wheel(void **state)
+/* Dry friction of a hinge stops a wheel; a torque below it does not move the hinge. */
+static void hinge_friction(void **state)
 {
     (void)state;
     const double mass = 0.5, torque = 0.02;
@@ -482,8 +479,7 @@ static double uniform(double lo, double hi)
     return lo + (hi - lo) * (double)(seed >> 11) * 0x1p-53;
 }
 
-/* Random trees and loops of jointed boxes, thrown on the ground with velocities that violate the
- * joints. */
+/* Random trees and loops of jointed boxes, thrown with velocities that violate the joints. */
 static void throw_mechanism(struct world_scene *s, double *energy)
 {
     int bodies = 2 + (int)uniform(0.0, 5.0), joints = bodies - 1 + (int)uniform(0.0, 1.5);
@@ -523,7 +519,7 @@ static void throw_mechanism(struct world_scene *s, double *energy)
     scene_start(s);
 }
 
-static void random_mechanisms_stay_finite(void **state)
+static void random_mechanisms(void **state)
 {
     (void)state;
     enum { WORLDS = 40, TICKS = 500 };
@@ -557,7 +553,7 @@ static void random_mechanisms_stay_finite(void **state)
     assert_true(worst[0] < 3e-4 && worst[1] < 5e-4);
 }
 
-static void invalid_constraints_are_refused(void **state)
+static void invalid_constraints(void **state)
 {
     (void)state;
     struct world_scene s;
@@ -593,17 +589,12 @@ static void invalid_constraints_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_pendulum_has_its_period),
-        cmocka_unit_test(a_double_pendulum_keeps_its_energy),
-        cmocka_unit_test(a_parallelogram_swings_as_a_pendulum),
-        cmocka_unit_test(a_rod_on_a_ball_joint_precesses),
-        cmocka_unit_test(welded_boxes_move_as_one),
-        cmocka_unit_test(a_free_chain_keeps_its_momenta),
-        cmocka_unit_test(a_lever_on_a_box_is_in_balance),
-        cmocka_unit_test(a_slider_with_friction_damping_and_stop),
-        cmocka_unit_test(hinge_friction_stops_a_wheel),
-        cmocka_unit_test(random_mechanisms_stay_finite),
-        cmocka_unit_test(invalid_constraints_are_refused),
+        cmocka_unit_test(pendulum_period),     cmocka_unit_test(double_pendulum),
+        cmocka_unit_test(parallelogram),       cmocka_unit_test(rod_on_a_ball_joint),
+        cmocka_unit_test(welded_boxes),        cmocka_unit_test(free_chain_momenta),
+        cmocka_unit_test(lever_on_a_box),      cmocka_unit_test(slider_with_stop),
+        cmocka_unit_test(hinge_friction),      cmocka_unit_test(random_mechanisms),
+        cmocka_unit_test(invalid_constraints),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

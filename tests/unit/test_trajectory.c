@@ -146,8 +146,8 @@ static void a_time_column_is_used(void **state)
         assert_true(fabs(value(&device, t, 0, NULL) - t) < 1e-14);
     }
     assert_string_equal(strstr(c.messages, "motion.csv: "),
-                        "motion.csv: 8 rows, 0.7 Hz, 10.00 s, 2 gaps, 0 rows repeat the one "
-                        "before, 1 with its time dropped\n");
+                        "motion.csv: 8 rows, 0.7 Hz, 10.00 s, 2 gaps, 0 rows equal to "
+                        "the one before, 1 dropped as their time is that of the one before\n");
     device.ops->close(device.self);
 }
 

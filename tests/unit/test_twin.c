@@ -507,7 +507,7 @@ static void refuses_bad_settings(void **state)
         {{SETTING("effects", "damper"), SETTING("effect_friction", "1")},
          2,
          "effect_friction",
-         "nothing of that kind"},
+         "no effect of that kind"},
         {{SETTING("effects", "damper"), SETTING("effect_damper", "1e10")}, 2, "mass", "too light"},
         {{SETTING("effects", "weak"), SETTING("frequencies", "60")}, 2, "frequencies", "three"},
         {{SETTING("buttons", "x")}, 1, "buttons", "twice"},

@@ -316,7 +316,7 @@ static void invalid_files_are_refused(void **unused)
     const struct {
         const char *head, *rows, *text;
     } cases[] = {
-        {"", "", "did not begin"},
+        {"", "", "without an opening tag"},
         {"<Calibration ForceUnits=\"stone\" >", "", "ForceUnits stone"},
         {"<Calibration ForceUnits=\"N\" TorqueUnits=\"N\">", "", "TorqueUnits N"},
         {head, "", "no axis fx"},
@@ -369,9 +369,9 @@ static void ambiguous_files_are_refused(void **unused)
         {ROWS("1 2 3 4 5 0x10"), "wrong values of fx", 5},
         {ROWS("1 2 3 4 5 0x1p3"), "wrong values of fx", 5},
         {ROWS("1 2 3 4 5 inf"), "wrong values of fx", 5},
-        {ROW("Fq", "1 2 3 4 5 6"), "none of fx to tz", 5},
+        {ROW("Fq", "1 2 3 4 5 6"), "other than fx to tz", 5},
         {"<UserAxis Name=\"Fx\" Name=\"Fy\" values=\"1 2 3 4 5 6\"/>", "given twice: Name", 5},
-        {"<Calibration>", "Calibration inside of another", 5},
+        {"<Calibration>", "Calibration element within another", 5},
         {"</Calibration>\n" ROWS("1 2 3 4 5 6") "<Calibration ForceUnits=\"N\">",
          "outside of a Calibration", 6},
         {ROWS("1 0 0 0 0 0") "<BasicTransform/><BasicTransform/>", "given twice: BasicTransform",
@@ -401,7 +401,7 @@ static void one_of_several_calibrations_is_selected(void **unused)
     assert_true(map.matrix[0][0] == 7.0 &&
                 map.matrix[3][0] == 7.0); /* the whole matrix in the calibration's units */
     assert_int_equal(tact_wrench_read_ati(path, 3, &map, &err), -EINVAL);
-    assert_non_null(strstr(err.text, "not that many"));
+    assert_non_null(strstr(err.text, "fewer calibrations"));
 }
 
 /* Data far back in a file is read, but a file of unlimited length is refused. */

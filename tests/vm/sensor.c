@@ -1,6 +1,6 @@
-/* A force-torque sensor on comedi_test, whose inputs read back its outputs: a device of the test
- * puts the gauges' voltages there, the board's sensor makes the wrench of them, the session logs
- * it, and a replay comes out the same. */
+/* A force-torque sensor on comedi_test, whose inputs are wired to its outputs: a device of the
+ * test outputs the gauges' voltages, the board's sensor computes the wrench, the session logs it,
+ * and a replay is equal. */
 #include "sensor.h"
 
 #include <math.h>
@@ -28,7 +28,7 @@ enum { TICKS = 400, SATURATED = 200, OVERLOADED = 300, LASTING = 8, GAUGES = 6 }
 
 static const double lsb = 20.0 / 65535.0; /* [V] */
 
-/* wrench = matrix volts: pairs of gauges, each of which an inverse by hand goes with. */
+/* wrench = matrix volts: a block for each pair of gauges, inverted by hand. */
 static const double matrix[6][6] = {{10, 10, 0, 0, 0, 0}, {10, -10, 0, 0, 0, 0},
                                     {0, 0, 8, 4, 0, 0},   {0, 0, 0.1, -0.2, 0, 0},
                                     {0, 0, 0, 0, 0.5, 0}, {0, 0, 0, 0, 0.1, 0.25}};
@@ -133,14 +133,15 @@ static void record(struct device_config *reported)
     run_text(scene_text, &options, &report);
 }
 
-/* in: state, stamp, six gauges, six axes, overload. Returns the largest error, by the bound. */
+/* in: state, stamp, six gauges, six axes, overload. Returns the largest error relative to its
+ * bound. */
 static double check_tick(uint64_t tick, const double *in)
 {
     double wrench[6];
     double worst = 0.0;
     unsigned int gauge = tick >= SATURATED && tick < SATURATED + LASTING ? 1U << 3 : 0;
     unsigned int axis = tick >= OVERLOADED + 2 && tick < OVERLOADED + LASTING ? 256U << 2 : 0;
-    /* what is shown of a saturated gauge's wrench is what was before */
+    /* while a gauge is saturated the wrench keeps its last value */
     wrench_at(gauge ? SATURATED - 1 : tick, wrench);
     for (int k = 0; k < 6; k++) {
         double bound = 0.0;
@@ -193,8 +194,8 @@ void a_wrench_through_a_session(void **state)
     record(&reported);
     comedi_close(plant);
     check_log();
-    assert_non_null(
-        strstr(reported.messages, "input g3 is saturated, a gauge of wrist, which is held"));
+    assert_non_null(strstr(reported.messages,
+                           "input g3 is saturated, a gauge of wrist, whose last wrench is used"));
     assert_non_null(strstr(reported.messages, "fz of wrist is over its limit of 40 N"));
     assert_int_equal(tact_replay_run(LOG, silent, &report, NULL), 0);
     assert_int_equal(report.ticks, TICKS);
@@ -221,7 +222,7 @@ void a_tare_takes_the_zero(void **state)
     put_gauges(before, 2);
     device_config_init(&config, settings, 6);
     assert_int_not_equal(tact_comedi_type.open(&config.config, &device, &config.err), 0);
-    assert_non_null(strstr(config.err.text, "no zero of wrist: input g2 is saturated"));
+    assert_non_null(strstr(config.err.text, "no zero measured for wrist: input g2 is saturated"));
     put_gauges(before, -1);
     assert_int_equal(tact_comedi_type.open(&config.config, &device, &config.err), 0);
     assert_true(device.info.input[0].raw && !device.info.wrench[0].no_zero);

@@ -3,7 +3,8 @@
 #include <errno.h>
 #include "contact/pair/features/manifold_internal.h"
 
-_Static_assert(TACT_DISTANCE_CORNERS == TACT_MANIFOLD_CORNERS, "the distance has every corner");
+_Static_assert(TACT_DISTANCE_CORNERS == TACT_MANIFOLD_CORNERS,
+               "a distance has room for every corner of a manifold");
 
 const char *tact_feature_name(enum tact_feature feature)
 {

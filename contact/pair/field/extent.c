@@ -110,7 +110,8 @@ int tact_extent_of_mesh(const struct tact_mesh *mesh, const struct tact_extent_r
     *out = NULL;
     if (!(recipe->thickness > 0.0) || !isfinite(recipe->thickness) || !(recipe->cell >= 0.0) ||
         !isfinite(recipe->cell)) {
-        return tact_error_set(err, -EINVAL, "a thickness of %g m and a cell of %g m are no field",
+        return tact_error_set(err, -EINVAL,
+                              "no field can be made with a thickness of %g m and cells of %g m",
                               recipe->thickness, recipe->cell);
     }
     struct tact_extent *extent = calloc(1, sizeof *extent);

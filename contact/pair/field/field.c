@@ -225,7 +225,7 @@ static int check_given(const double *vertices, size_t vertex_count, const uint32
 {
     if (!vertex_count || !tet_count || vertex_count >= TACT_FIELD_NONE ||
         tet_count >= TACT_FIELD_NONE / 4) {
-        return tact_error_set(err, -EINVAL, "%zu vertices and %zu tetrahedra are no field",
+        return tact_error_set(err, -EINVAL, "a field cannot have %zu vertices and %zu tetrahedra",
                               vertex_count, tet_count);
     }
     for (size_t i = 0; i < 4 * vertex_count; i++) {

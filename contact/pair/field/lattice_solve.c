@@ -165,7 +165,7 @@ static int relax(struct problem *p, struct tact_error *err)
     }
     return sweeps < MOST_SWEEPS
                ? 0
-               : tact_error_set(err, -EDOM, "the extent of the mesh is not found in %d sweeps",
+               : tact_error_set(err, -EDOM, "the extent of the mesh did not converge in %d sweeps",
                                 MOST_SWEEPS);
 }
 

@@ -197,7 +197,8 @@ static int ray_meets_box(const double *p, const double *d, const struct tact_mes
     return lo <= hi;
 }
 
-/** 1 where a point is inside a closed mesh: a ray from it leaves once more than it enters. */
+/** 1 where a point is inside a closed mesh: a ray from it crosses the surface outwards once more
+ * than inwards. */
 static int is_inside(const struct tact_mesh *mesh, const double *p)
 {
     static const double d[3] = {0.5377, 0.1834, 0.8223};
