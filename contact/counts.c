@@ -21,6 +21,7 @@ const char *tact_solve_count_name(int count)
         [TACT_COUNT_UNSOLVED] = "unsolved",
         [TACT_COUNT_CONFORMING] = "conforming",
         [TACT_COUNT_NOT_FOUND] = "closest_not_found",
+        [TACT_COUNT_EDGES] = "smooth_edges",
         [TACT_COUNT_POLYGONS] = "pressure_polygons",
         [TACT_COUNT_ALIKE] = "pressures_alike",
         [TACT_COUNT_CROWDED] = "pressures_crowded",

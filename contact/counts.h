@@ -33,6 +33,8 @@ enum tact_solve_count {
     TACT_COUNT_CONFORMING, /**< smooth pairs without their second-order term: the contact moves too
                               far in a tick */
     TACT_COUNT_NOT_FOUND,  /**< near smooth pairs whose closest points were not found */
+    TACT_COUNT_EDGES,      /**< smooth pairs that touch at edges, or along a line or face where they
+                              conform, and are measured by features or volume */
     TACT_COUNT_POLYGONS,   /**< polygons of the contact surfaces of pressure fields */
     TACT_COUNT_ALIKE, /**< pairs of their cells whose pressures are equal in a volume: the force is
                          discontinuous there */

@@ -55,6 +55,12 @@ int word_to_pose(const char *word, struct tact_pose *out)
     return (count == 3 || count == 7) && norm > 0.0 && isfinite(norm) ? 0 : -1;
 }
 
+/* 1 for a kind that is given by its lengths, so that a word can name it. */
+static int has_word(const struct tact_shape_type *type)
+{
+    return strcmp(type->keys, "file") != 0 && strcmp(type->keys, "profile") != 0;
+}
+
 /* "sphere:RADIUS", "box:X,Y,Z" of a kind of shape. */
 static const char *form_of(const struct tact_shape_type *type, char *out, size_t size)
 {
@@ -119,7 +125,7 @@ static int read_soup(const char *path, double scale, struct tact_soup *out, stru
         size_t used = 0;
         for (int i = 0; i < TACT_SHAPE_COUNT; i++) {
             const struct tact_shape_type *type = tact_shape_type((enum tact_shape_kind)i);
-            if (strcmp(type->keys, "file")) {
+            if (has_word(type)) {
                 used += (size_t)snprintf(forms + used, sizeof forms - used, ", %s",
                                          form_of(type, form, sizeof form));
             }
@@ -148,7 +154,7 @@ static int find_primitive(const char *word)
     for (int i = 0; i < TACT_SHAPE_COUNT; i++) {
         const struct tact_shape_type *type = tact_shape_type((enum tact_shape_kind)i);
         size_t length = strlen(type->name);
-        if (strcmp(type->keys, "file") && !strncmp(word, type->name, length) &&
+        if (has_word(type) && !strncmp(word, type->name, length) &&
             (word[length] == ':' || word[length] == 0)) {
             return i;
         }

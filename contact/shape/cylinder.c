@@ -2,6 +2,7 @@
 #include <string.h>
 #include "contact/elementary.h"
 #include "contact/mesh/generate.h"
+#include "contact/shape/charts_internal.h"
 #include "contact/shape/kinds_internal.h"
 
 #define PI 3.14159265358979323846
@@ -31,6 +32,14 @@ static void cylinder_mass(const struct tact_shape *shape, struct tact_shape_mass
     tact_shape_set_mass(out, v, across, across, v * r * r / 2.0);
 }
 
+/* The ends and the side, with edges between them. */
+static int cylinder_charts(const struct tact_shape *shape, struct tact_charts **out)
+{
+    const double r = shape->size[0], l = shape->size[1];
+    const double corner[4][2] = {{0.0, -l}, {r, -l}, {r, l}, {0.0, l}};
+    return tact_charts_turned(corner, 4, out);
+}
+
 static double cylinder_reach(const double size[3])
 {
     return tact_hypot(size[0], size[1]);
@@ -45,4 +54,5 @@ const struct tact_shape_type tact_shape_cylinder_type = {
     .mass = cylinder_mass,
     .reach = cylinder_reach,
     .rolling_radius = tact_shape_first,
+    .charts = cylinder_charts,
 };

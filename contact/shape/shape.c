@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include "contact/shape/charts_internal.h"
 #include "contact/shape/kinds_internal.h"
 
 #define TACT_SHAPE_ENTRY(name, word) &tact_shape_##word##_type,
@@ -51,6 +52,10 @@ int tact_shape_tessellate(struct tact_shape *shape)
             return -EINVAL;
         }
     }
+    if (!strcmp(type->keys, "profile")) {
+        shape->mesh = shape->charts ? shape->charts->mesh : NULL;
+        return shape->mesh ? 0 : -EINVAL;
+    }
     if (!type->make) {
         return !strcmp(type->keys, "file") && !shape->mesh ? -EINVAL : 0;
     }
@@ -96,7 +101,8 @@ void tact_shape_mass(const struct tact_shape *shape, struct tact_shape_mass *out
 
 double tact_shape_radius(const struct tact_shape *shape)
 {
-    double reach = types[shape->kind]->reach(shape->size), r2 = reach * reach;
+    double reach = shape->charts ? shape->charts->radius : types[shape->kind]->reach(shape->size);
+    double r2 = reach * reach;
     /* The vertices of a curved surface's triangulation are slightly outside of it. */
     for (size_t i = 0; shape->mesh && i < shape->mesh->vertex_count; i++) {
         const double *v = shape->mesh->vertices + 3 * i;

@@ -28,7 +28,9 @@ TACT_BEGIN_DECLS
     KIND(MESH, mesh)           /* mesh, any closed one */                                          \
     KIND(CYLINDER, cylinder)   /* size[0] = radius, size[1] = half length, along z */              \
     KIND(ELLIPSOID, ellipsoid) /* size = half axes, along x, y, z */                               \
-    KIND(TORUS, torus)         /* size[0] = radius of the ring, size[1] of the tube; about z */
+    KIND(TORUS, torus)         /* size[0] = radius of the ring, size[1] of the tube; about z */    \
+    KIND(CONE, cone) /* size[0] = radius of the base at z = -size[1], its tip at size[1] */        \
+    KIND(REVOLUTION, revolution) /* charts: a profile turned about z */
 
 #define TACT_SHAPE_NAMED(name, word) TACT_SHAPE_##name, /**< enumerator of a kind */
 /** Kinds of shape, see TACT_SHAPE_KINDS. */
@@ -36,6 +38,7 @@ enum tact_shape_kind { TACT_SHAPE_KINDS(TACT_SHAPE_NAMED) TACT_SHAPE_COUNT };
 #undef TACT_SHAPE_NAMED
 
 struct tact_surface_point; /* surface.h */
+struct tact_charts;        /* charts.h */
 
 /** Kinds of surface. */
 enum tact_shape_faces {
@@ -52,6 +55,8 @@ struct tact_shape {
                                      for others (set by tact_shape_tessellate()), NULL for SPHERE
                                      and HALFSPACE */
     struct tact_mesh *owned;      /**< the triangulation, freed by tact_shape_release() */
+    const struct tact_charts *charts; /**< parametric surface, given for REVOLUTION, with its mesh;
+                                         NULL for others */
 };
 
 /** Mass properties at unit density, shape frame. */
@@ -66,7 +71,8 @@ struct tact_shape_type {
     const char *name;            /**< name in scenes, on command lines and in logs */
     enum tact_shape_faces faces; /**< kind of its surface */
     const char *keys; /**< keys in a scene, separated by spaces: "radius", "tube", "length" [m],
-                         "size", three full lengths [m]; "file" where it is given as a mesh */
+                         "size", three full lengths [m]; "file" where it is given as a mesh,
+                         "profile" where it is given as charts */
     int lengths;      /**< number of entries of size[] in use */
     int may_vanish;   /**< bits: entries of size[] that may be 0 */
     int concave;      /**< 1: not convex, or not known to be */
@@ -83,6 +89,9 @@ struct tact_shape_type {
                    struct tact_surface_point *out);
     /** Implements tact_shape_support(); NULL where the solid is not strictly convex. */
     void (*support)(const struct tact_shape *shape, const double normal[3], double out[3]);
+    /** Makes the parametric surface of a solid with edges: its smooth pieces, without mesh. NULL
+     * for solids with flat faces only, without edges, or with charts of their own. -ENOMEM. */
+    int (*charts)(const struct tact_shape *shape, struct tact_charts **out);
 };
 
 /** The row of a kind; NULL out of range. */

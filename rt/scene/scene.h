@@ -76,13 +76,17 @@ struct tact_scene_shape {
     char *file;     /**< convex, mesh: OBJ or STL, relative to the scene's folder */
     struct tact_scene_generate *generate; /**< convex, mesh: instead of a file, else NULL */
     double scale;                         /**< of the file's coordinates; default 1 [1] */
-    double position[3];                   /**< of the shape in its body's frame [m]; default 0 */
-    double quat_wxyz[4];                  /**< default identity [1] */
-    char *material;                       /**< required */
-    struct tact_shape shape;              /**< filled on load: tessellated, mesh attached */
-    struct tact_mesh *mesh;               /**< owned mesh, or NULL */
-    void *file_data;    /**< content of the mesh file, for the log's attachment, or NULL */
-    uint64_t file_size; /**< bytes of file_data */
+    double (*profile)[2];       /**< revolution: [profile_count] points (r, z) of its profile [m],
+                                     contact/shape/charts.h */
+    uint32_t profile_count;     /**< number of points */
+    double position[3];         /**< of the shape in its body's frame [m]; default 0 */
+    double quat_wxyz[4];        /**< default identity [1] */
+    char *material;             /**< required */
+    struct tact_shape shape;    /**< filled on load: tessellated, mesh attached */
+    struct tact_mesh *mesh;     /**< owned mesh, or NULL */
+    struct tact_charts *charts; /**< owned parametric surface, or NULL */
+    void *file_data;            /**< content of the mesh file, for the log's attachment, or NULL */
+    uint64_t file_size;         /**< bytes of file_data */
 };
 
 /** A free or fixed rigid body. Its frame is chosen in the scene; the centre of mass follows from

@@ -115,9 +115,10 @@ int tact_scene_check_shape(const struct tact_scene_check *check, struct tact_sce
         const char *key;
         const char *word; /* in the kind's keys */
         bool needed;
-    } uses[] = {{"radius", "radius", true}, {"tube", "tube", true},  {"length", "length", true},
-                {"size", "size", true},     {"file", "file", false}, {"generate", "file", false},
-                {"scale", "file", false}};
+    } uses[] = {{"radius", "radius", true}, {"tube", "tube", true},
+                {"length", "length", true}, {"size", "size", true},
+                {"file", "file", false},    {"generate", "file", false},
+                {"scale", "file", false},   {"profile", "profile", true}};
     const char *types[TACT_SHAPE_COUNT + 1] = {NULL}, *keys = "";
     char key[TACT_SCENE_PATH];
     for (int i = 0; i < TACT_SHAPE_COUNT; i++) {

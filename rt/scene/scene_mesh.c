@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "contact/shape/charts.h"
 #include "contact/vec.h"
 #include "rt/file.h"
 
@@ -97,6 +98,21 @@ static int make_generated_mesh(const struct tact_scene_check *check, struct tact
     return rc ? tact_scene_bad(check, key, "%.150s", mesh_error.text) : 0;
 }
 
+/** Makes the surface of a solid of revolution. */
+static int make_revolution(const struct tact_scene_check *check, struct tact_scene_shape *shape,
+                           const char *path)
+{
+    struct tact_error of_charts = {0};
+    char key[TACT_SCENE_PATH];
+    int rc = tact_charts_revolution((const double(*)[2])shape->profile, (int)shape->profile_count,
+                                    &shape->charts, &of_charts);
+    shape->shape = (struct tact_shape){.kind = TACT_SHAPE_REVOLUTION, .charts = shape->charts};
+    rc = rc ? rc : tact_shape_tessellate(&shape->shape);
+    snprintf(key, sizeof key, "%.100s.profile", path);
+    return rc ? tact_scene_bad(check, key, "%.200s", rc == -EINVAL ? of_charts.text : strerror(-rc))
+              : 0;
+}
+
 static int make_shape(const struct tact_scene_check *check, const struct tact_scene *scene,
                       const struct tact_scene_files *files, struct tact_scene_shape *shape,
                       const char *owner, uint32_t number)
@@ -111,6 +127,9 @@ static int make_shape(const struct tact_scene_check *check, const struct tact_sc
     }
     if (shape->generate) {
         return make_generated_mesh(check, shape, path);
+    }
+    if (shape->profile) {
+        return make_revolution(check, shape, path);
     }
     enum tact_shape_kind kind = (enum tact_shape_kind)tact_shape_kind_find(shape->type);
     struct tact_shape_lengths lengths = {shape->radius, shape->tube, shape->length, {0.0}};
@@ -274,6 +293,7 @@ static void free_shapes(struct tact_scene_shape *shapes, uint32_t count)
     for (uint32_t i = 0; i < count; i++) {
         tact_shape_release(&shapes[i].shape);
         tact_mesh_free(shapes[i].mesh);
+        tact_charts_free(shapes[i].charts);
         free(shapes[i].file_data);
     }
 }

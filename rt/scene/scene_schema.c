@@ -2,6 +2,7 @@
 #include "rt/scene/scene_internal.h"
 
 #include <stddef.h>
+#include "contact/shape/charts.h"
 
 /* Maximum lengths of lists: more than one machine can run at 1 kHz, and few enough for checks of
  * all pairs. */
@@ -12,6 +13,7 @@ enum {
     MAX_HANDS = 64,
     MAX_LINKS = 128,
     MAX_SHAPES = 64,
+    MAX_PROFILE = TACT_PROFILE_POINTS,
     MAX_DEVICES = 32,
     MAX_INPUTS_OUTPUTS = 1024,
     MAX_NAME = TACT_DEVICE_NAME - 1,
@@ -82,6 +84,9 @@ static const cyaml_schema_field_t generate_fields[] = {
     CYAML_FIELD_END,
 };
 
+static const cyaml_schema_value_t profile_point = {
+    CYAML_VALUE_SEQUENCE_FIXED(CYAML_FLAG_DEFAULT, double[2], &number, 2)};
+
 static const cyaml_schema_field_t shape_fields[] = {
     TEXT("type", NEEDED, tact_scene_shape, type, MAX_NAME),
     NUMBER("radius", OPTIONAL, tact_scene_shape, radius),
@@ -92,6 +97,7 @@ static const cyaml_schema_field_t shape_fields[] = {
     CYAML_FIELD_MAPPING_PTR("generate", OPTIONAL, struct tact_scene_shape, generate,
                             generate_fields),
     NUMBER("scale", OPTIONAL, tact_scene_shape, scale),
+    LIST("profile", OPTIONAL, tact_scene_shape, profile, &profile_point, 3, MAX_PROFILE),
     NUMBERS("position", OPTIONAL, tact_scene_shape, position, 3),
     NUMBERS("quat_wxyz", OPTIONAL, tact_scene_shape, quat_wxyz, 4),
     TEXT("material", NEEDED, tact_scene_shape, material, MAX_NAME),

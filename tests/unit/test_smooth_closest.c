@@ -157,7 +157,7 @@ static void distances_equal_the_dual(void **state)
         tact_v3_add(far, far, pair.apart);
         double distance = c.gap > 0.0 ? tact_v3_norm(far) : -tact_v3_norm(far);
         gap = fmax(gap, fabs(distance - dual(&pair, c.frame)) / size);
-        on = fmax(on, fmax(fabs(outside(&a, c.local[0])), fabs(outside(&b, c.local[1]))));
+        on = fmax(on, fmax(fabs(outside(&a, c.place[0])), fabs(outside(&b, c.place[1]))));
         if (c.gap > 0.0) {
             apart++;
             assert_true(least_overlap_of_directions(&pair) <= c.gap + 1e-12 * size);
@@ -206,7 +206,7 @@ static void following_agrees_with_searching(void **state)
         }
         for (int k = 0; k < 2; k++) {
             for (int m = 0; m < 3; m++) {
-                worst = fmax(worst, fabs(c.local[k][m] - found.local[k][m]) / 0.1);
+                worst = fmax(worst, fabs(c.place[k][m] - found.place[k][m]) / 0.1);
             }
         }
     }
@@ -462,7 +462,7 @@ static void the_papers_matrix_has_the_other_sign(void **state)
         for (int k = 0; k < 2; k++) {
             double q[2], rates[2], over[3], local[9];
             tact_m3_tmul_v3(over, pair.turn[k], motion.over[k]);
-            to_chart(shape[k].size, c.local[k], over, q, rates);
+            to_chart(shape[k].size, c.place[k], over, q, rates);
             regular = regular && cos(q[1]) > 0.3; /* away from the poles of the chart */
             chart_twist(shape[k].size, q, rates, of[k]);
             chart_frame(shape[k].size, q, at, local);

@@ -153,6 +153,11 @@ static void a_warm_query_is_fast(void **state)
                                 .pressed = 1.0,
                                 .counts = counts,
                                 .state = kept};
+    void *data[2];
+    assert_int_equal(tact_model_smooth.prepare(q.model, &a, NULL, &data[0], NULL), 0);
+    assert_int_equal(tact_model_smooth.prepare(q.model, &b, NULL, &data[1], NULL), 0);
+    q.data_a = data[0];
+    q.data_b = data[1];
     assert_true((int)(sizeof kept / sizeof *kept) >= tact_model_smooth.state);
     pa.position[2] = 0.0499;
     for (int i = 0; i < 20; i++) {
@@ -166,6 +171,8 @@ static void a_warm_query_is_fast(void **state)
     }
     printf("a warm pair of ellipsoids takes %.2f us\n", 1e6 * best);
     assert_true(best < 50e-6 && counts[TACT_COUNT_NOT_FOUND] == 0);
+    tact_model_smooth.release(data[0]);
+    tact_model_smooth.release(data[1]);
 }
 
 int main(void)

@@ -17,9 +17,18 @@ void tact_smooth_pair(const struct tact_shape *a, const struct tact_pose *pose_a
 {
     out->shape[0] = a;
     out->shape[1] = b;
+    out->charts[0] = a->charts;
+    out->charts[1] = b->charts;
     tact_quat_to_m3(out->turn[0], pose_a->quat_wxyz);
     tact_quat_to_m3(out->turn[1], pose_b->quat_wxyz);
     tact_v3_sub(out->apart, pose_a->position, pose_b->position);
+}
+
+int tact_smooth_point(const struct smooth_pair *pair, int k, const double place[3],
+                      struct tact_surface_point *out)
+{
+    return pair->charts[k] ? tact_charts_point(pair->charts[k], place, out)
+                           : tact_shape_surface(pair->shape[k], place, out);
 }
 
 int tact_smooth_solve2(const double m[4], const double y[2], double x[2])
@@ -56,10 +65,12 @@ static int evaluate(const struct smooth_pair *pair, struct smooth_contact *c, do
     struct tact_surface_point point[2];
     double normal[2][3], sum[3], d[3], *n = c->frame;
     for (int k = 0; k < 2; k++) {
-        if (tact_shape_surface(pair->shape[k], c->local[k], &point[k])) {
+        if (tact_smooth_point(pair, k, c->place[k], &point[k])) {
             return -EDOM;
         }
-        tact_v3_copy(c->local[k], point[k].at);
+        if (!pair->charts[k]) {
+            tact_v3_copy(c->place[k], point[k].at);
+        }
         tact_m3_mul_v3(c->arm[k], pair->turn[k], point[k].at);
         tact_m3_mul_v3(normal[k], pair->turn[k], point[k].normal);
     }
@@ -138,7 +149,11 @@ static double take_step(const struct smooth_pair *pair, struct smooth_contact *c
         tact_v3_scale(move, c->frame + 3, share * step[k][0]);
         tact_v3_axpy(move, share * step[k][1], c->frame + 6);
         tact_m3_tmul_v3(local, pair->turn[k], move);
-        tact_v3_add(c->local[k], c->local[k], local);
+        if (pair->charts[k]) {
+            tact_charts_move(pair->charts[k], c->place[k], local);
+        } else {
+            tact_v3_add(c->place[k], c->place[k], local);
+        }
     }
     return size * bend;
 }
@@ -223,11 +238,11 @@ static double support_distance(const struct smooth_pair *pair, const double *n,
     double inward[3], local[3];
     tact_v3_scale(inward, n, -1.0);
     tact_m3_tmul_v3(local, pair->turn[0], inward);
-    tact_shape_support(pair->shape[0], local, c->local[0]);
+    tact_shape_support(pair->shape[0], local, c->place[0]);
     tact_m3_tmul_v3(local, pair->turn[1], n);
-    tact_shape_support(pair->shape[1], local, c->local[1]);
-    tact_m3_mul_v3(c->arm[0], pair->turn[0], c->local[0]);
-    tact_m3_mul_v3(c->arm[1], pair->turn[1], c->local[1]);
+    tact_shape_support(pair->shape[1], local, c->place[1]);
+    tact_m3_mul_v3(c->arm[0], pair->turn[0], c->place[0]);
+    tact_m3_mul_v3(c->arm[1], pair->turn[1], c->place[1]);
     tact_v3_sub(d, c->arm[0], c->arm[1]);
     tact_v3_add(d, d, pair->apart);
     return tact_v3_dot(n, d);
@@ -346,10 +361,10 @@ static int find_on_plane(const struct smooth_pair *pair, int plane, struct smoot
     double local[3], at[3];
     int other = 1 - plane;
     tact_m3_tmul_v3(local, pair->turn[other], inward);
-    tact_shape_support(pair->shape[other], local, c->local[other]);
-    tact_m3_mul_v3(at, pair->turn[other], c->local[other]);
+    tact_shape_support(pair->shape[other], local, c->place[other]);
+    tact_m3_mul_v3(at, pair->turn[other], c->place[other]);
     tact_v3_axpy(at, plane ? 1.0 : -1.0, pair->apart);
-    tact_m3_tmul_v3(c->local[plane], turn, at);
+    tact_m3_tmul_v3(c->place[plane], turn, at);
     return tact_smooth_follow(pair, c);
 }
 

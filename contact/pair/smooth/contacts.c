@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include "contact/elementary.h"
+#include "contact/pair/smooth/search_internal.h"
 
 #define SAMPLES 64  /* of a ring: 6 degrees apart */
 #define NEARBY 0.25 /* of a ring's radius: contacts farther away are not searched */
@@ -22,6 +23,10 @@ int tact_smooth_max_contacts(const struct tact_shape *a, const struct tact_shape
 {
     if (tact_smooth_convex(a, b)) {
         return 1;
+    }
+    if (tact_smooth_charted(a, b)) {
+        int concave = tact_shape_type(a->kind)->concave || tact_shape_type(b->kind)->concave;
+        return concave ? TACT_PIECES : 1;
     }
     if (!is_torus(a) && !is_torus(b)) {
         return 0;
@@ -69,12 +74,12 @@ static int find_lowest(const struct smooth_pair *pair, struct smooth_contact *c)
     if (!(across > 0.0)) {
         return -EDOM;
     }
-    tact_v3_scale(c->local[torus], down, size[1]);
-    c->local[torus][0] += size[0] * down[0] / across;
-    c->local[torus][1] += size[0] * down[1] / across;
-    tact_m3_mul_v3(at, pair->turn[torus], c->local[torus]);
+    tact_v3_scale(c->place[torus], down, size[1]);
+    c->place[torus][0] += size[0] * down[0] / across;
+    c->place[torus][1] += size[0] * down[1] / across;
+    tact_m3_mul_v3(at, pair->turn[torus], c->place[torus]);
     tact_v3_axpy(at, plane ? 1.0 : -1.0, pair->apart);
-    tact_m3_tmul_v3(c->local[plane], pair->turn[plane], at);
+    tact_m3_tmul_v3(c->place[plane], pair->turn[plane], at);
     return tact_smooth_follow(pair, c);
 }
 
@@ -153,21 +158,19 @@ static int follow_sample(const struct ring *ring, int i, struct smooth_contact *
         return -EDOM;
     }
     tact_m3_mul_v3(out, ring->back, p.normal);
-    tact_v3_set(c->local[ring->torus], size[0] * tact_cos(angle), size[0] * tact_sin(angle), 0.0);
-    tact_v3_axpy(c->local[ring->torus], -size[1], out);
-    tact_v3_copy(c->local[1 - ring->torus], p.at);
+    tact_v3_set(c->place[ring->torus], size[0] * tact_cos(angle), size[0] * tact_sin(angle), 0.0);
+    tact_v3_axpy(c->place[ring->torus], -size[1], out);
+    tact_v3_copy(c->place[1 - ring->torus], p.at);
     return tact_smooth_follow(ring->pair, c);
 }
 
-/* Adds a contact to those found, unless it is one of them; beyond the capacity the farthest is
- * dropped. Returns the number found. */
-static int add_contact(struct smooth_contact *all, int found, const struct smooth_contact *c,
-                       int torus, double same)
+int tact_smooth_add_contact(struct smooth_contact *all, int found, const struct smooth_contact *c,
+                            double same)
 {
     int room = found < TACT_PIECES ? found : TACT_PIECES, farthest = 0;
     for (int i = 0; i < room; i++) {
         double d[3];
-        tact_v3_sub(d, all[i].local[torus], c->local[torus]);
+        tact_v3_sub(d, all[i].arm[0], c->arm[0]);
         if (tact_v3_norm(d) <= same) {
             return found;
         }
@@ -194,7 +197,7 @@ static int find_along_ring(const struct smooth_pair *pair, int torus,
         double before = ring.value[(i + SAMPLES - 1) % SAMPLES], at = ring.value[i];
         if (at <= before && at <= ring.value[(i + 1) % SAMPLES] && at <= NEARBY * radius &&
             !follow_sample(&ring, i, &c)) {
-            found = add_contact(contact, found, &c, torus, SAME * radius);
+            found = tact_smooth_add_contact(contact, found, &c, SAME * radius);
         }
     }
     return found;

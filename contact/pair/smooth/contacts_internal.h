@@ -14,6 +14,11 @@ int tact_smooth_max_contacts(const struct tact_shape *a, const struct tact_shape
 int tact_smooth_contacts(const struct smooth_pair *pair,
                          struct smooth_contact contact[TACT_PIECES]);
 
+/* Adds a contact to those found, unless one of them is within `same` [m]; beyond TACT_PIECES the
+ * farthest is dropped. Returns the number found. */
+int tact_smooth_add_contact(struct smooth_contact *all, int found, const struct smooth_contact *c,
+                            double same);
+
 /* Index in the pair of the half-space on which a torus lies so flat that it touches along its ring,
  * else -1. */
 int tact_smooth_flat(const struct smooth_pair *pair);

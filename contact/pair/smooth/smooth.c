@@ -9,11 +9,16 @@
 #include "contact/elementary.h"
 #include "contact/pair/models_internal.h"
 #include "contact/pair/smooth/contacts_internal.h"
+#include "contact/pair/smooth/edges_internal.h"
 #include "contact/pair/smooth/rolling_internal.h"
+#include "contact/pair/smooth/search_internal.h"
 
 #define GAP_FRACTION 1e-3 /* of the smaller radius of curvature: gap at which contacts begin */
 #define MAX_TURN 0.3      /* largest rotation of the normal over a surface in a tick [rad] */
+#define SAME_PLACE 1e-6   /* of the smaller body: distance up to which contacts are the same */
 #define SAME 0.5          /* smallest cosine between normals of a contact in successive ticks */
+#define CONFORMS                                                                                   \
+    1e-3 /* smallest curvature over the smaller body's: charts below it touch along a line */
 #define STEADY                                                                                     \
     0.5 /* largest relative change of an angular velocity in a tick that is extrapolated */
 
@@ -22,12 +27,13 @@ enum { RING = 32 }; /* corners of the patch of a torus that lies on a plane */
 /* State of a pair. */
 enum {
     DURATION, /* ticks of contact with steady rotation before this one: 0, 1, 2, 3 for more */
-    COUNT,    /* number of contacts of the last tick, whose points follow */
-    POINTS,   /* of A and B, shape frames, for each contact */
-    LAST = POINTS + 6 * TACT_PIECES,
+    COUNT,    /* number of contacts of the last tick, whose places follow */
+    PLACES,   /* of A and B, for each contact */
+    LAST = PLACES + 6 * TACT_PIECES,
     MOTION = 24, /* twists of A and B, world; then their rates, along the shapes' axes */
     BEFORE = LAST + MOTION,
-    STATE = BEFORE + MOTION,
+    FEATURES = BEFORE + MOTION, /* state of the features */
+    STATE = FEATURES + TACT_NEAREST_STATE,
 };
 
 static int patches(const struct tact_shape *a, const struct tact_shape *b,
@@ -36,38 +42,103 @@ static int patches(const struct tact_shape *a, const struct tact_shape *b,
     return options->local == TACT_LOCAL_CONE ? tact_smooth_max_contacts(a, b) : 0;
 }
 
-/* Finds the closest points: for a convex pair from the last tick's points, else without a starting
- * point. Returns their number, or -EDOM. */
-static int find_contacts(const struct tact_pair_query *q, const struct smooth_pair *pair,
-                         struct smooth_contact contact[TACT_PIECES])
+/* What a tick finds of a pair. */
+struct smooth_find {
+    struct smooth_pair pair;
+    struct smooth_contact contact[TACT_PIECES];
+    int charted; /* 1: at least one surface has charts */
+    int found;   /* number of contacts */
+    int edges;   /* 1: contacts may be missing that only features or volume measure */
+    double near; /* largest gap with which charts may touch in this tick [m] */
+    double size; /* of the smaller body [m] */
+};
+
+/* Speed that gravity adds in two ticks: a slower approach is no impact. */
+static double gravity_speed(const struct tact_pair_query *q)
 {
-    int plane = q->a->kind == TACT_SHAPE_HALFSPACE || q->b->kind == TACT_SHAPE_HALFSPACE;
-    memcpy(contact->local, q->state + POINTS, sizeof contact->local);
-    if (q->most == 1 && !plane && q->state[COUNT] > 0.0 && !tact_smooth_follow(pair, contact)) {
-        return 1;
-    }
-    int found = tact_smooth_contacts(pair, contact);
-    q->counts[TACT_COUNT_NOT_FOUND] += found < 0;
-    q->counts[TACT_COUNT_CONFORMING] += found > TACT_PIECES;
-    return found < TACT_PIECES ? found : TACT_PIECES;
+    return 2.0 * q->options->period * tact_v3_norm(q->options->gravity);
 }
 
-/* Cosine between the normals of a shape at two of its points. */
-static double normal_cosine(const struct tact_shape *shape, const double *one, const double *other)
+static void begin(const struct tact_pair_query *q, struct smooth_find *f)
+{
+    const struct smooth_data *data[2] = {q->data_a, q->data_b};
+    double v[3], speed = 0.0;
+    tact_smooth_pair(q->a, q->pose_a, q->b, q->pose_b, &f->pair);
+    f->edges = f->found = 0;
+    f->size = INFINITY;
+    for (int k = 0; k < 2; k++) {
+        f->pair.charts[k] = data[k]->charts;
+        f->edges |= data[k]->edges;
+        speed += tact_v3_norm(q->twist[k] + 3) * data[k]->radius;
+        f->size = data[k]->radius > 0.0 ? tact_min(f->size, data[k]->radius) : f->size;
+    }
+    f->charted = f->pair.charts[0] || f->pair.charts[1];
+    tact_v3_sub(v, q->twist[0], q->twist[1]);
+    speed += tact_v3_norm(v);
+    f->near = q->options->period * (2.0 * speed + gravity_speed(q)) + GAP_FRACTION * f->size;
+}
+
+/* Follows the contacts of the last tick by their places. Returns how many still exist. */
+static int follow_contacts(const struct tact_pair_query *q, struct smooth_find *f)
+{
+    int known = 0;
+    for (int i = 0; i < (int)q->state[COUNT]; i++) {
+        struct smooth_contact c;
+        memcpy(c.place, q->state + PLACES + 6 * i, sizeof c.place);
+        if (!tact_smooth_follow(&f->pair, &c)) {
+            known = tact_smooth_add_contact(f->contact, known, &c, SAME_PLACE * f->size);
+        }
+    }
+    return known;
+}
+
+/* Contacts of charts: those of the last tick, then others. Edges may touch where a convex pair has
+ * no contact of its smooth surfaces. */
+static void find_on_charts(const struct tact_pair_query *q, struct smooth_find *f)
+{
+    int lost = 0, edges = f->edges;
+    int plane = q->a->kind == TACT_SHAPE_HALFSPACE || q->b->kind == TACT_SHAPE_HALFSPACE;
+    if (edges && plane) { /* a cylinder or cone touches it along a line, at an edge or a face */
+        return;
+    }
+    f->found = follow_contacts(q, f);
+    if (q->most > 1 || !f->found) {
+        f->found = tact_smooth_search(&f->pair, f->near, f->found, f->contact, &lost);
+    }
+    f->edges = lost || f->found > TACT_PIECES || (edges && !f->found);
+}
+
+/* Contacts of closed forms: for a convex pair from the last tick's points, else without a starting
+ * point. */
+static void find_closed(const struct tact_pair_query *q, struct smooth_find *f)
+{
+    int plane = q->a->kind == TACT_SHAPE_HALFSPACE || q->b->kind == TACT_SHAPE_HALFSPACE;
+    f->found = q->most == 1 && !plane ? follow_contacts(q, f) : 0;
+    if (!f->found) {
+        f->found = tact_smooth_contacts(&f->pair, f->contact);
+        q->counts[TACT_COUNT_NOT_FOUND] += f->found < 0;
+        q->counts[TACT_COUNT_CONFORMING] += f->found > TACT_PIECES;
+    }
+}
+
+/* Cosine between the normals of A (k = 0) or B at two of its places. */
+static double normal_cosine(const struct smooth_pair *pair, int k, const double *one,
+                            const double *other)
 {
     struct tact_surface_point p, q;
-    return tact_shape_surface(shape, one, &p) || tact_shape_surface(shape, other, &q)
+    return tact_smooth_point(pair, k, one, &p) || tact_smooth_point(pair, k, other, &q)
                ? -1.0
                : tact_v3_dot(p.normal, q.normal);
 }
 
 /* 1 where a contact existed in the last tick: it has not moved far over either surface since. */
-static int is_known(const struct tact_pair_query *q, const struct smooth_contact *c)
+static int is_known(const struct tact_pair_query *q, const struct smooth_pair *pair,
+                    const struct smooth_contact *c)
 {
     for (int i = 0; i < (int)q->state[COUNT]; i++) {
-        const double *points = q->state + POINTS + 6 * i;
-        if (normal_cosine(q->a, points, c->local[0]) >= SAME &&
-            normal_cosine(q->b, points + 3, c->local[1]) >= SAME) {
+        const double *places = q->state + PLACES + 6 * i;
+        if (normal_cosine(pair, 0, places, c->place[0]) >= SAME &&
+            normal_cosine(pair, 1, places + 3, c->place[1]) >= SAME) {
             return 1;
         }
     }
@@ -79,7 +150,7 @@ static void store_contacts(const struct tact_pair_query *q, const struct smooth_
 {
     q->state[COUNT] = count;
     for (int i = 0; i < count; i++) {
-        memcpy(q->state + POINTS + 6 * i, contact[i].local, sizeof contact[i].local);
+        memcpy(q->state + PLACES + 6 * i, contact[i].place, sizeof contact[i].place);
     }
 }
 
@@ -244,12 +315,6 @@ static double closing_speed(const struct tact_pair_query *q, const struct smooth
     return tact_max(-tact_v3_dot(c->frame, slip), 0.0);
 }
 
-/* Speed that gravity adds in two ticks: a slower approach is no impact. */
-static double gravity_speed(const struct tact_pair_query *q)
-{
-    return 2.0 * q->options->period * tact_v3_norm(q->options->gravity);
-}
-
 /* Largest gap with which the surfaces may touch in this tick: twice the approach. */
 static double search_gap(const struct tact_pair_query *q, const struct smooth_contact *c,
                          const double k[2])
@@ -260,9 +325,10 @@ static double search_gap(const struct tact_pair_query *q, const struct smooth_co
 
 /* 1 for a contact that continues, or begins without an impact: in an impact the second-order term
  * has no benefit. */
-static int continues(const struct tact_pair_query *q, const struct smooth_contact *c)
+static int continues(const struct tact_pair_query *q, const struct smooth_pair *pair,
+                     const struct smooth_contact *c)
 {
-    return (q->pressed > 0.0 && is_known(q, c)) || closing_speed(q, c) < gravity_speed(q);
+    return (q->pressed > 0.0 && is_known(q, pair, c)) || closing_speed(q, c) < gravity_speed(q);
 }
 
 /* 1 where a torus over a half-space may touch it along its ring in this tick. */
@@ -327,23 +393,34 @@ static void make_contact_patch(const struct tact_pair_query *q, const struct smo
     }
 }
 
-static int measure_contacts(const struct tact_pair_query *q, struct smooth_contact *contact,
-                            int count, struct tact_patch *patch, struct tact_pair_piece *piece)
+/* Keeps the contacts that may touch in this tick, aligned, with their curvatures. Returns their
+ * number; f->edges: 1 where one of charts is a line. */
+static int keep_near(const struct tact_pair_query *q, struct smooth_find *f,
+                     double k[TACT_PIECES][2])
 {
-    double k[TACT_PIECES][2], twist[2][6], rate[2][6], gain[4];
-    int touch = 0, deepest = 0;
+    int count = f->found < TACT_PIECES ? f->found : TACT_PIECES, touch = 0;
     for (int i = 0; i < count; i++) {
-        align(&contact[i], k[touch]);
-        if (contact[i].gap <= search_gap(q, &contact[i], k[touch])) {
-            contact[touch++] = contact[i];
+        struct smooth_contact *c = &f->contact[i];
+        align(c, k[touch]);
+        f->edges |= f->charted && c->gap <= f->near && !(k[touch][0] * f->size >= CONFORMS);
+        if (c->gap <= search_gap(q, c, k[touch])) {
+            f->contact[touch++] = *c;
         }
     }
-    if (touch) {
-        extrapolate(q, twist, rate);
-    }
+    return touch;
+}
+
+static void measure_contacts(const struct tact_pair_query *q, struct smooth_find *f,
+                             const double k[][2], int touch, struct tact_patch *patch,
+                             struct tact_pair_piece *piece)
+{
+    const struct smooth_contact *contact = f->contact;
+    double twist[2][6], rate[2][6], gain[4];
+    int deepest = 0;
+    extrapolate(q, twist, rate);
     for (int i = 0; i < touch; i++) {
         memset(gain, 0, sizeof gain);
-        if (continues(q, &contact[i])) {
+        if (continues(q, &f->pair, &contact[i])) {
             velocity_gains(q, &contact[i], (const double(*)[6])twist, (const double(*)[6])rate,
                            gain);
         }
@@ -357,30 +434,43 @@ static int measure_contacts(const struct tact_pair_query *q, struct smooth_conta
         }
     }
     store_contacts(q, contact, touch);
-    return touch;
+}
+
+/* A torus that lies on a half-space. */
+static int measure_ring(const struct tact_pair_query *q, const struct smooth_pair *pair, int plane,
+                        struct tact_patch *patch)
+{
+    q->state[DURATION] = q->state[COUNT] = 0.0;
+    make_ring(q, pair, plane, patch);
+    return ring_reaches(q, pair, plane, patch) ? 0 : -EDOM;
 }
 
 static int measure(const struct tact_pair_query *q, struct tact_patch *patch,
                    struct tact_pair_piece *piece)
 {
-    struct smooth_contact contact[TACT_PIECES];
-    struct smooth_pair pair;
-    tact_smooth_pair(q->a, q->pose_a, q->b, q->pose_b, &pair);
-    int plane = tact_smooth_flat(&pair);
+    struct smooth_find f;
+    double k[TACT_PIECES][2];
+    begin(q, &f);
+    int plane = tact_smooth_flat(&f.pair);
     if (plane >= 0) {
-        q->state[DURATION] = q->state[COUNT] = 0.0;
-        make_ring(q, &pair, plane, patch);
-        return ring_reaches(q, &pair, plane, patch) ? 0 : -EDOM;
+        return measure_ring(q, &f.pair, plane, patch);
     }
-    int found = find_contacts(q, &pair, contact), touch = 0;
-    if (found > 0) {
-        touch = measure_contacts(q, contact, found, patch, piece);
+    if (f.charted) {
+        find_on_charts(q, &f);
+    } else {
+        find_closed(q, &f);
+    }
+    int touch = keep_near(q, &f, k);
+    if (f.edges) {
+        q->state[DURATION] = q->state[COUNT] = 0.0;
+        return tact_smooth_measure_edges(q, q->state + FEATURES, patch);
     }
     if (!touch) { /* the closest points of a convex pair are still a good starting point */
         q->state[DURATION] = 0.0;
-        store_contacts(q, contact, found > 0 && q->most == 1);
+        store_contacts(q, f.contact, f.found > 0 && q->most == 1);
         return -EDOM;
     }
+    measure_contacts(q, &f, (const double(*)[2])k, touch, patch, piece);
     return touch > 1 ? touch : 0;
 }
 
@@ -390,5 +480,7 @@ const struct tact_contact_model tact_model_smooth = {
     .state = STATE,
     .gaps = 1,
     .patches = patches,
+    .prepare = tact_smooth_prepare,
+    .release = tact_smooth_release,
     .measure = measure,
 };

@@ -1,0 +1,257 @@
+/*
+ * Contacts of parametric surfaces, from any poses: pairs of cells that are near and whose normals
+ * may be opposite (Johnson and Cohen 2001) are starting points of Newton's method. A surface in
+ * closed form is one cell, whose distance from a ball of the other's tree follows from its own
+ * closest point.
+ */
+#include "contact/pair/smooth/search_internal.h"
+
+#include <string.h>
+#include "contact/pair/smooth/contacts_internal.h"
+#include "contact/shape/charts_internal.h"
+
+#define SAME 1e-6  /* of the smaller surface: distance up to which contacts are the same */
+#define BENT 1.5   /* by how much more a closed form may bend within a ball than at its middle */
+#define WIDE 0.5   /* rotation of its normal over a ball beyond which it has any normal [rad] */
+#define BESIDE 2.0 /* of a cell's radius: a cell so near to a known contact starts no search */
+
+enum {
+    DEPTH = 128, /* of the stack of pairs of nodes; trees are balanced */
+    STARTS = 64, /* of Newton's method: the best */
+};
+
+/* A start of Newton's method: cells that may touch, or one and a point of a closed form. */
+struct start {
+    double miss; /* of the cells' middles from being closest points, over their size; 0: they are */
+    const struct chart_node *cell[2]; /* NULL: closed form */
+    double place[2][3];
+};
+
+struct search {
+    const struct smooth_pair *pair;
+    struct smooth_contact *contact;
+    double near, same;
+    struct start start[STARTS]; /* the best, sorted */
+    int kept;
+    double back[9], apart[3]; /* B's frame to A's, and its origin, in A's frame */
+    int found, failed;
+};
+
+int tact_smooth_charted(const struct tact_shape *a, const struct tact_shape *b)
+{
+    const struct tact_shape *shape[2] = {a, b};
+    int charts = 0;
+    for (int k = 0; k < 2; k++) {
+        const struct tact_shape_type *type = tact_shape_type(shape[k]->kind);
+        int has = shape[k]->charts || type->charts;
+        charts += has;
+        if (!has && !type->surface) {
+            return 0;
+        }
+    }
+    return charts > 0;
+}
+
+/* 1 where a cell's middle is beside a contact that was found. */
+static int is_beside_known(const struct search *s, int k, const struct chart_node *cell)
+{
+    int room = s->found < TACT_PIECES ? s->found : TACT_PIECES;
+    for (int i = 0; i < room; i++) {
+        double at[3];
+        tact_m3_tmul_v3(at, s->pair->turn[k], s->contact[i].arm[k]);
+        tact_v3_sub(at, at, cell->center);
+        if (tact_v3_dot(at, at) <= BESIDE * BESIDE * cell->radius * cell->radius) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Keeps a start among the best. */
+static void keep_start(struct search *s, const struct start *start)
+{
+    int at = s->kept;
+    if (at == STARTS && !(start->miss < s->start[at - 1].miss)) {
+        return;
+    }
+    at = at < STARTS ? at : STARTS - 1;
+    for (; at > 0 && start->miss < s->start[at - 1].miss; at--) {
+        s->start[at] = s->start[at - 1];
+    }
+    s->start[at] = *start;
+    s->kept += s->kept < STARTS;
+}
+
+/* Newton's method from the starts, the best first, but for those beside a contact that is known. */
+static void follow_starts(struct search *s)
+{
+    for (int i = 0; i < s->kept; i++) {
+        const struct start *start = &s->start[i];
+        struct smooth_contact c;
+        if ((!start->cell[0] || is_beside_known(s, 0, start->cell[0])) &&
+            (!start->cell[1] || is_beside_known(s, 1, start->cell[1]))) {
+            continue;
+        }
+        memcpy(c.place, start->place, sizeof c.place);
+        if (tact_smooth_follow(s->pair, &c)) {
+            s->failed++;
+        } else if (c.gap <= s->near) {
+            s->found = tact_smooth_add_contact(s->contact, s->found, &c, s->same);
+        }
+    }
+}
+
+/* Cosine of the sum of two angles. */
+static double cosine_of_sum(double ca, double sa, double cb, double sb)
+{
+    return ca * cb - sa * sb;
+}
+
+/* 1 where a node of the charts of A or B (k) may touch the other surface, which is in closed form;
+ * *start: of a leaf. */
+static int touches_closed(const struct search *s, int k, const struct chart_node *node,
+                          struct start *start)
+{
+    const struct smooth_pair *pair = s->pair;
+    struct tact_surface_point p;
+    double at[3], local[3], d[3], n[3], turned[3];
+    tact_m3_mul_v3(at, pair->turn[k], node->center);
+    tact_v3_axpy(at, k ? -1.0 : 1.0, pair->apart);
+    tact_m3_tmul_v3(local, pair->turn[1 - k], at);
+    if (tact_shape_surface(pair->shape[1 - k], local, &p)) {
+        return node->first >= 0; /* its centre: a smaller ball decides */
+    }
+    tact_v3_copy(start->place[k], node->place);
+    tact_v3_copy(start->place[1 - k], p.at);
+    start->cell[k] = node;
+    start->cell[1 - k] = NULL;
+    tact_m3_mul_v3(n, pair->turn[1 - k], p.normal);
+    tact_m3_tmul_v3(turned, pair->turn[k], n);
+    tact_v3_add(n, turned, node->axis);
+    start->miss = tact_v3_norm(n);
+    tact_v3_sub(d, local, p.at);
+    if (tact_v3_dot(d, p.normal) > s->near + node->radius) {
+        return 0;
+    }
+    double turn =
+        BENT * node->radius *
+        sqrt(p.bend[0] * p.bend[0] + p.bend[4] * p.bend[4] + p.bend[8] * p.bend[8] +
+             2.0 * (p.bend[1] * p.bend[1] + p.bend[2] * p.bend[2] + p.bend[5] * p.bend[5]));
+    if (turn > WIDE || node->cosine < 0.0) {
+        return 1;
+    }
+    double most = cosine_of_sum(node->cosine, node->sine, 1.0 - 0.5 * turn * turn, turn);
+    return -tact_v3_dot(turned, node->axis) >= most;
+}
+
+static void search_closed(struct search *s, int k)
+{
+    const struct chart_node *nodes = s->pair->charts[k]->nodes;
+    int stack[DEPTH], count = 1;
+    stack[0] = 0;
+    while (count > 0) {
+        const struct chart_node *node = &nodes[stack[--count]];
+        struct start start;
+        if (!touches_closed(s, k, node, &start)) {
+            continue;
+        }
+        if (node->first >= 0) {
+            stack[count++] = node->first + 1;
+            stack[count++] = node->first;
+        } else {
+            keep_start(s, &start);
+        }
+    }
+}
+
+/* 1 where nodes of A's and B's charts may touch; *miss: how far their middles are from being
+ * closest points: across the mean normal, over their radii, and in the normals. */
+static int touches(const struct search *s, const struct chart_node *a, const struct chart_node *b,
+                   double *miss)
+{
+    double d[3], axis[3], n[3], reach = a->radius + b->radius, far = s->near + reach;
+    tact_m3_mul_v3(d, s->back, b->center);
+    tact_v3_add(d, d, s->apart);
+    tact_v3_sub(d, d, a->center);
+    *miss = 0.0;
+    if (tact_v3_dot(d, d) > far * far) {
+        return 0;
+    }
+    if (a->cosine < 0.0 || b->cosine < 0.0) {
+        return 1;
+    }
+    tact_m3_mul_v3(axis, s->back, b->axis);
+    double most = cosine_of_sum(a->cosine, a->sine, b->cosine, b->sine);
+    if (!(-tact_v3_dot(axis, a->axis) >= most)) {
+        return 0;
+    }
+    tact_v3_sub(n, a->axis, axis);
+    tact_v3_normalize(n, n);
+    tact_v3_axpy(d, -tact_v3_dot(d, n), n);
+    tact_v3_add(axis, axis, a->axis);
+    *miss = tact_v3_norm(d) / reach + tact_v3_norm(axis);
+    return 1;
+}
+
+static void search_charts(struct search *s)
+{
+    const struct chart_node *of[2] = {s->pair->charts[0]->nodes, s->pair->charts[1]->nodes};
+    int stack[2 * DEPTH][2], count = 1;
+    stack[0][0] = stack[0][1] = 0;
+    while (count > 0) {
+        count--;
+        int at[2] = {stack[count][0], stack[count][1]};
+        const struct chart_node *a = &of[0][at[0]], *b = &of[1][at[1]];
+        struct start start = {.cell = {a, b}};
+        if (!touches(s, a, b, &start.miss)) {
+            continue;
+        }
+        if (a->first < 0 && b->first < 0) {
+            memcpy(start.place[0], a->place, sizeof start.place[0]);
+            memcpy(start.place[1], b->place, sizeof start.place[1]);
+            keep_start(s, &start);
+            continue;
+        }
+        int split = b->first < 0 || (a->first >= 0 && a->radius >= b->radius) ? 0 : 1;
+        for (int i = 1; i >= 0; i--, count++) {
+            stack[count][split] = (split ? b : a)->first + i;
+            stack[count][1 - split] = at[1 - split];
+        }
+    }
+}
+
+int tact_smooth_search(const struct smooth_pair *pair, double near, int known,
+                       struct smooth_contact contact[TACT_PIECES], int *lost)
+{
+    double size = INFINITY;
+    struct search s;
+    *lost = 0;
+    if (!pair->charts[0] && !pair->charts[1]) {
+        return known;
+    }
+    s.pair = pair;
+    s.contact = contact;
+    s.near = near;
+    s.found = known;
+    s.kept = s.failed = 0;
+    for (int k = 0; k < 2; k++) {
+        size = pair->charts[k] ? tact_min(size, pair->charts[k]->radius) : size;
+    }
+    s.same = SAME * size;
+    if (pair->charts[0] && pair->charts[1]) {
+        for (int i = 0; i < 9; i++) { /* turn[0]' turn[1] */
+            s.back[i] = 0.0;
+            for (int k = 0; k < 3; k++) {
+                s.back[i] += pair->turn[0][3 * k + i / 3] * pair->turn[1][3 * k + i % 3];
+            }
+        }
+        tact_m3_tmul_v3(s.apart, pair->turn[0], pair->apart);
+        tact_v3_scale(s.apart, s.apart, -1.0);
+        search_charts(&s);
+    } else {
+        search_closed(&s, pair->charts[0] ? 0 : 1);
+    }
+    follow_starts(&s);
+    *lost = s.failed > 0 && s.found == 0;
+    return s.found;
+}

@@ -1,0 +1,50 @@
+/* Parametric surfaces: what their kinds implement, and the tree of their cells. */
+#ifndef TACT_CONTACT_CHARTS_INTERNAL_H
+#define TACT_CONTACT_CHARTS_INTERNAL_H
+
+#include "contact/shape/charts.h"
+
+/* A node of the tree over the cells of a surface, shape frame: a ball that contains its part of the
+ * surface and a cone that contains the outward normals there. */
+struct chart_node {
+    double center[3];
+    double radius;  /* [m] */
+    double axis[3]; /* unit */
+    double cosine;  /* of the half angle of the cone; -1: all directions */
+    double sine;
+    int first;       /* inner node: the first of two successive children; leaf: -1 */
+    double place[3]; /* leaf: in the middle of its cell */
+};
+
+/* Implementation of a kind of surface. */
+struct chart_type {
+    int (*point)(const struct tact_charts *charts, const double place[3],
+                 struct tact_surface_point *out);
+    void (*move)(const struct tact_charts *charts, double place[3], const double step[3]);
+};
+
+/* The first member of each kind's struct, which is one allocation. */
+struct tact_charts {
+    const struct chart_type *type;
+    struct tact_mesh *mesh;      /* NULL where only the surface is needed */
+    struct tact_shape_mass mass; /* at unit density */
+    double radius;               /* of a ball about the origin that contains the surface [m] */
+    double thickness;            /* smallest width of the box that contains it [m] */
+    int edges;                   /* 1: there are edges, at which the normal is discontinuous */
+    int node_count;
+    struct chart_node *nodes; /* the root first */
+};
+
+/* A cell of a surface: nine places on a grid of 3 x 3 over it, the middle one being its place. */
+struct chart_cell {
+    double place[9][3];
+};
+
+/* Makes the tree over a surface's cells. -EINVAL where a place has no point; -ENOMEM. */
+int tact_charts_build(struct tact_charts *charts, const struct chart_cell *cell, int count);
+
+/* The surface of revolution of a polygon (r, z) that begins and ends on the axis, with an edge at
+ * each of its corners; without triangulation and mass. -ENOMEM. */
+int tact_charts_turned(const double (*corner)[2], int count, struct tact_charts **out);
+
+#endif

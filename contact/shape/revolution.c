@@ -1,0 +1,403 @@
+/*
+ * Solids of revolution about z. A place of the surface is (s, x, y): the arc parameter s of the
+ * profile and the unit vector (x, y) of the half plane in which it lies. There is no seam, and at
+ * the axis a place runs through to the opposite half plane.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "contact/elementary.h"
+#include "contact/shape/kinds_internal.h"
+#include "contact/shape/profile_internal.h"
+
+#define PI 3.14159265358979323846
+#define INSIDE 1e-9     /* of a piece: distance of its ends from an edge of the surface */
+#define AT_AXIS 1e-6    /* of a segment: radius below which curvatures are those at the axis */
+#define CELL_TURN 0.25  /* largest rotation of the normal along a side of a cell [rad] */
+#define CELL_LENGTH 0.1 /* of the profile: longest cell */
+#define MESH_TURN 0.1   /* of the triangulation: the same */
+#define MESH_LENGTH 0.05
+#define ASPECT 1.5 /* of a cell: width over length */
+
+enum {
+    SAMPLES = 32, /* of a segment, to cut it into rows */
+    MOST = 64,    /* cells around the axis */
+    FEWEST = 6,   /* cells around the axis beside it */
+    COLUMNS = 96, /* of the triangulation around the axis */
+};
+
+static const struct segment *find_segment(const struct revolution *v, double s)
+{
+    int low = 0, high = v->count - 1;
+    while (low < high) {
+        int middle = (low + high) / 2;
+        if (s < v->segment[middle].to) {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    return &v->segment[low];
+}
+
+/* The profile's tangent (dr, dz) turned clockwise is the outward normal. Curvature along the
+ * profile, and of the circle about the axis: at the axis both are equal. */
+static void bend_at(const struct segment *g, const struct profile_point *p, const double *e,
+                    struct tact_surface_point *out)
+{
+    double speed = tact_hypot(p->dr, p->dz), nr = p->dz / speed, nz = -p->dr / speed;
+    const double along[3] = {-nz * e[0], -nz * e[1], nr}, round[3] = {-e[1], e[0], 0.0};
+    double k = (p->dr * p->ddz - p->dz * p->ddr) / (speed * speed * speed);
+    double circle = p->r > AT_AXIS * (g->to - g->from) ? nr / p->r : k;
+    tact_v3_set(out->normal, nr * e[0], nr * e[1], nz);
+    memset(out->bend, 0, sizeof out->bend);
+    tact_surface_add_curvature(out, k, along);
+    tact_surface_add_curvature(out, circle, round);
+}
+
+static int point_at(const struct tact_charts *charts, const double place[3],
+                    struct tact_surface_point *out)
+{
+    const struct revolution *v = (const struct revolution *)charts;
+    double size = tact_hypot(place[1], place[2]);
+    if (!(place[0] >= 0.0 && place[0] <= v->length) || !(size > 0.0) || !isfinite(size)) {
+        return -EDOM;
+    }
+    const struct segment *g = find_segment(v, place[0]);
+    const double e[2] = {place[1] / size, place[2] / size};
+    struct profile_point p;
+    tact_profile_at(g, place[0], &p);
+    tact_v3_set(out->at, p.r * e[0], p.r * e[1], p.z);
+    bend_at(g, &p, e, out);
+    return 0;
+}
+
+/* About the nearer end of the profile, on the axis, the place moves as in polar coordinates of the
+ * plane: its distance from the axis along the profile and its direction. */
+static double move_about_axis(const struct revolution *v, const struct segment *g,
+                              const struct profile_point *p, double place[3], double along,
+                              double round)
+{
+    int far = place[0] > 0.5 * v->length;
+    double from = far ? v->length - place[0] : place[0];
+    double rate = p->r > 0.0 && from > 0.0 ? from / p->r : 1.0 / tact_hypot(p->dr, p->dz);
+    double x = from + (far ? -along : along), y = round * rate;
+    double tip = far ? v->length - g->most : g->least;
+    x = tip > 0.0 ? tact_max(x, tip) : x;
+    double to = tact_hypot(x, y);
+    const double e[2] = {place[1], place[2]};
+    if (to > 0.0) {
+        place[1] = (x * e[0] - y * e[1]) / to;
+        place[2] = (x * e[1] + y * e[0]) / to;
+    }
+    return far ? v->length - to : to;
+}
+
+static void move_place(const struct tact_charts *charts, double place[3], const double step[3])
+{
+    const struct revolution *v = (const struct revolution *)charts;
+    const struct segment *g = find_segment(v, place[0]);
+    double size = tact_hypot(place[1], place[2]);
+    struct profile_point p;
+    tact_profile_at(g, place[0], &p);
+    place[1] /= size;
+    place[2] /= size;
+    double across = step[0] * place[1] + step[1] * place[2];
+    double round = step[1] * place[1] - step[0] * place[2];
+    double along = (across * p.dr + step[2] * p.dz) / (p.dr * p.dr + p.dz * p.dz);
+    if (v->closed) {
+        double angle = round / p.r, c = tact_cos(angle), d = tact_sin(angle);
+        const double e[2] = {place[1], place[2]};
+        place[1] = c * e[0] - d * e[1];
+        place[2] = c * e[1] + d * e[0];
+        place[0] += along;
+        place[0] -= v->length * floor(place[0] / v->length);
+        return;
+    }
+    place[0] = move_about_axis(v, g, &p, place, along, round);
+    place[0] = tact_min(tact_max(place[0], g->least), g->most);
+}
+
+static const struct chart_type revolution_type = {.point = point_at, .move = move_place};
+
+static struct revolution *allocate(int segments)
+{
+    struct revolution *v = calloc(1, sizeof *v + (size_t)segments * sizeof v->segment[0]);
+    if (v) {
+        v->base.type = &revolution_type;
+        v->count = segments;
+    }
+    return v;
+}
+
+/* Bounds of rows along the profile: s[0 .. count], each row within one piece of the surface. */
+struct rows {
+    double *s;
+    int count;
+};
+
+/* Cuts the profile into rows over which the normal rotates by `turn` and which are `length` long,
+ * at most, to within a sample. */
+static int cut_rows(const struct revolution *v, double turn, double length, struct rows *rows)
+{
+    double turned = 0.0, from = 0.0;
+    struct profile_point last, p;
+    rows->s = malloc(((size_t)v->count * SAMPLES + 1) * sizeof *rows->s);
+    rows->count = 0;
+    if (!rows->s) {
+        return -ENOMEM;
+    }
+    rows->s[0] = 0.0;
+    for (int i = 0; i < v->count * SAMPLES; i++) {
+        const struct segment *g = &v->segment[i / SAMPLES];
+        int end = i % SAMPLES + 1 == SAMPLES;
+        double step = (g->to - g->from) / SAMPLES;
+        double to = end ? g->to : g->from + step * (i % SAMPLES + 1);
+        tact_profile_at(g, to - step, &last);
+        tact_profile_at(g, to, &p);
+        turned +=
+            fabs(tact_atan2(last.dr * p.dz - last.dz * p.dr, last.dr * p.dr + last.dz * p.dz));
+        int edge = end && (v->base.edges || i + 1 == v->count * SAMPLES);
+        if (edge || turned >= turn || to - from >= length * v->length) {
+            rows->s[++rows->count] = to;
+            turned = 0.0;
+            from = to;
+        }
+    }
+    return 0;
+}
+
+/* The unit vector at `step` of `steps` around the axis. */
+static void direction(int step, int steps, double e[2])
+{
+    double angle = 2.0 * PI * step / steps;
+    e[0] = tact_cos(angle);
+    e[1] = tact_sin(angle);
+}
+
+/* Number of cells around the axis in a row: nearly square, and over which the normal rotates
+ * little. */
+static int columns_of(const struct profile_point *p, const struct profile_point *q, double length)
+{
+    double r = tact_max(p->r, q->r);
+    double across =
+        tact_max(fabs(p->dz) / tact_hypot(p->dr, p->dz), fabs(q->dz) / tact_hypot(q->dr, q->dz));
+    double wanted = 2.0 * PI * tact_max(r / (ASPECT * length), across / CELL_TURN);
+    return (int)tact_min(tact_max(ceil(wanted), FEWEST), MOST);
+}
+
+/* The cells of the row from `from` to `to`, in one piece. Returns their number. */
+static int fill_row(const struct revolution *v, double from, double to, struct chart_cell *cell)
+{
+    const struct segment *g = find_segment(v, 0.5 * (from + to));
+    struct profile_point p, q;
+    from = tact_max(from, g->least);
+    to = tact_min(to, g->most);
+    tact_profile_at(find_segment(v, from), from, &p);
+    tact_profile_at(find_segment(v, to), to, &q);
+    int columns = columns_of(&p, &q, to - from);
+    for (int j = 0; j < columns; j++) {
+        for (int k = 0; k < 9; k++) {
+            const int along = k / 3;
+            cell[j].place[k][0] = along == 2 ? to : from + 0.5 * along * (to - from);
+            direction(2 * j + k % 3, 2 * columns, cell[j].place[k] + 1);
+        }
+    }
+    return columns;
+}
+
+static int build_cells(struct revolution *v)
+{
+    struct rows rows;
+    int count = 0, rc = cut_rows(v, CELL_TURN, CELL_LENGTH, &rows);
+    struct chart_cell *cell = rc ? NULL : calloc(((size_t)rows.count + 1) * MOST, sizeof *cell);
+    for (int i = 0; cell && i < rows.count; i++) {
+        count += fill_row(v, rows.s[i], rows.s[i + 1], cell + count);
+    }
+    rc = cell ? tact_charts_build(&v->base, cell, count) : -ENOMEM;
+    free(cell);
+    free(rows.s);
+    return rc;
+}
+
+int tact_charts_turned(const double (*corner)[2], int count, struct tact_charts **out)
+{
+    struct revolution *v = allocate(count - 1);
+    double s = 0.0;
+    *out = NULL;
+    if (!v) {
+        return -ENOMEM;
+    }
+    v->base.edges = 1;
+    for (int i = 0; i + 1 < count; i++) {
+        struct segment *g = &v->segment[i];
+        double dr = corner[i + 1][0] - corner[i][0], dz = corner[i + 1][1] - corner[i][1];
+        double length = tact_hypot(dr, dz);
+        int last = i + 2 == count;
+        g->from = s;
+        g->to = s + length;
+        s = g->to;
+        g->about = last ? g->to : g->from;
+        g->r[0] = corner[i + last][0];
+        g->z[0] = corner[i + last][1];
+        g->r[1] = dr / length;
+        g->z[1] = dz / length;
+        int smooth = dz == 0.0; /* at the axis; else there is a tip */
+        g->least = i || !smooth ? g->from + INSIDE * length : g->from;
+        g->most = last && smooth ? g->to : g->to - INSIDE * length;
+    }
+    v->length = s;
+    int rc = build_cells(v);
+    if (rc) {
+        tact_charts_free(&v->base);
+        return rc;
+    }
+    *out = &v->base;
+    return 0;
+}
+
+/* Vertices at s: one on the axis, else one for each column. Returns their number. */
+static int add_circle(const struct revolution *v, double s, int axis, double *out)
+{
+    int columns = axis ? 1 : COLUMNS;
+    struct profile_point p;
+    tact_profile_at(find_segment(v, s), s, &p);
+    for (int j = 0; j < columns; j++) {
+        double e[2];
+        direction(j, COLUMNS, e);
+        tact_v3_set(out + 3 * j, axis ? 0.0 : p.r * e[0], axis ? 0.0 : p.r * e[1], p.z);
+    }
+    return columns;
+}
+
+static void add_triangle(struct tact_soup *soup, uint32_t a, uint32_t b, uint32_t c)
+{
+    uint32_t *t = soup->triangles + 3 * soup->triangle_count++;
+    t[0] = a;
+    t[1] = b;
+    t[2] = c;
+}
+
+/* Triangles between two circles that begin at vertices a and b with so many columns. */
+static void join_circles(struct tact_soup *soup, uint32_t a, int columns_a, uint32_t b,
+                         int columns_b)
+{
+    for (uint32_t j = 0; j < COLUMNS; j++) {
+        uint32_t k = (j + 1) % COLUMNS;
+        uint32_t bk = columns_b > 1 ? b + k : b;
+        if (columns_a > 1) {
+            add_triangle(soup, a + j, a + k, bk);
+        }
+        if (columns_b > 1) {
+            add_triangle(soup, columns_a > 1 ? a + j : a, bk, b + j);
+        }
+    }
+}
+
+/* Fills the circles of vertices and the triangles between them. */
+static void fill_soup(const struct revolution *v, const struct rows *rows, struct tact_soup *soup)
+{
+    uint32_t last = 0;
+    int columns = 0;
+    for (int i = 0; i <= rows->count; i++) {
+        uint32_t first = (uint32_t)soup->vertex_count;
+        int end = i == 0 || i == rows->count;
+        if (v->closed && i == rows->count) {
+            join_circles(soup, last, columns, 0, columns);
+            return;
+        }
+        int now = add_circle(v, rows->s[i], end && !v->closed, soup->vertices + 3 * first);
+        soup->vertex_count += (size_t)now;
+        if (i) {
+            join_circles(soup, last, columns, first, now);
+        }
+        last = first;
+        columns = now;
+    }
+}
+
+static int make_mesh(struct revolution *v, struct tact_error *err)
+{
+    struct tact_error of_mesh = {0};
+    struct tact_soup soup = {0};
+    struct rows rows;
+    int rc = cut_rows(v, MESH_TURN, MESH_LENGTH, &rows);
+    size_t vertices = rc ? 0 : (size_t)(rows.count + 1) * COLUMNS;
+    if (!rc) {
+        soup.vertices = malloc(3 * vertices * sizeof *soup.vertices);
+        soup.triangles = malloc(6 * vertices * sizeof *soup.triangles);
+        rc = soup.vertices && soup.triangles ? 0 : -ENOMEM;
+    }
+    if (!rc) {
+        fill_soup(v, &rows, &soup);
+        rc = tact_mesh_create(soup.vertices, soup.vertex_count, soup.triangles, soup.triangle_count,
+                              &v->base.mesh, &of_mesh);
+    }
+    free(rows.s);
+    tact_soup_free(&soup);
+    return rc == -EINVAL
+               ? tact_error_set(err, rc, "the profile makes no solid: %.100s", of_mesh.text)
+               : rc;
+}
+
+static int finish(struct revolution *v, struct tact_error *err)
+{
+    int rc = tact_profile_check_spline(v, err);
+    rc = rc ? rc : make_mesh(v, err);
+    return rc ? rc : build_cells(v);
+}
+
+int tact_charts_revolution(const double (*profile)[2], int count, struct tact_charts **out,
+                           struct tact_error *err)
+{
+    int rc = tact_profile_check(profile, count, err);
+    *out = NULL;
+    if (rc) {
+        return rc;
+    }
+    size_t n = (size_t)count;
+    struct revolution *v = allocate(count - 1);
+    double *scratch = malloc(tact_profile_scratch(count) * sizeof *scratch);
+    double(*turned)[2] = malloc(n * sizeof *turned);
+    if (!v || !scratch || !turned) {
+        rc = -ENOMEM;
+    } else {
+        v->closed = profile[0][0] > 0.0;
+        tact_profile_fit(v, profile, scratch);
+        if (v->base.mass.volume < 0.0) { /* it runs the other way */
+            for (size_t i = 0; i < n; i++) {
+                memcpy(turned[i], profile[n - 1 - i], sizeof turned[i]);
+            }
+            tact_profile_fit(v, (const double(*)[2])turned, scratch);
+        }
+        rc = finish(v, err);
+    }
+    free(turned);
+    free(scratch);
+    if (rc) {
+        tact_charts_free(v ? &v->base : NULL);
+        return rc;
+    }
+    *out = &v->base;
+    return 0;
+}
+
+static void revolution_mass(const struct tact_shape *shape, struct tact_shape_mass *out)
+{
+    *out = shape->charts->mass;
+}
+
+static double revolution_reach(const double size[3])
+{
+    (void)size;
+    return 0.0; /* computed from the charts */
+}
+
+const struct tact_shape_type tact_shape_revolution_type = {
+    .name = "revolution",
+    .faces = TACT_FACES_MIXED,
+    .keys = "profile",
+    .concave = 1,
+    .mass = revolution_mass,
+    .reach = revolution_reach,
+};

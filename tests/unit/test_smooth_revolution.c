@@ -1,0 +1,226 @@
+/*
+ * Motion on parametric surfaces: a ball in a bowl, the bowl turned and its profile reversed,
+ * crossed cylinders that rock, a ball on the end of a turning cylinder, and replays.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+#include "contact/pair/models_internal.h"
+#include "contact/shape/charts.h"
+#include "support/random.h"
+#include "support/replays.h"
+#include "support/world_scene.h"
+
+#define G 9.81
+#define PI 3.14159265358979323846
+
+#define BOWL 0.1  /* radius inside [m] */
+#define WALL 0.01 /* [m] */
+#define BALL 0.02 /* [m] */
+
+/* A spherical bowl about the origin, its inside up to 66 degrees, with a round lip. */
+static int bowl_profile(double (*out)[2])
+{
+    int count = 0;
+    for (int i = 0; i <= 22; i++, count++) {
+        double a = PI / 60.0 * i;
+        out[count][0] = BOWL * sin(a);
+        out[count][1] = -BOWL * cos(a);
+    }
+    double end = PI / 60.0 * 22, middle = BOWL + 0.5 * WALL;
+    for (int i = 1; i < 8; i++, count++) {
+        double a = end - PI / 2.0 + PI + PI / 8.0 * i; /* from the inside over the lip */
+        double x = 0.5 * WALL * cos(a - end - PI / 2.0), y = 0.5 * WALL * sin(a - end - PI / 2.0);
+        out[count][0] = middle * sin(end) - x * sin(end) + y * cos(end);
+        out[count][1] = -middle * cos(end) + x * cos(end) + y * sin(end);
+    }
+    for (int i = 22; i >= 0; i--, count++) {
+        double a = PI / 60.0 * i;
+        out[count][0] = i ? (BOWL + WALL) * sin(a) : 0.0;
+        out[count][1] = -(BOWL + WALL) * cos(a);
+    }
+    return count;
+}
+
+/* A ball in the bowl, at rest at an angle; the bowl is turned about its axis by azimuth. */
+static void open_bowl(struct world_scene *s, const struct tact_charts *charts, double azimuth,
+                      double angle, double friction, double period)
+{
+    struct tact_world_options o = tact_world_options_default();
+    struct tact_contact_law law = scene_rigid(friction);
+    const struct tact_shape bowl = {.kind = TACT_SHAPE_REVOLUTION, .charts = charts};
+    const struct tact_shape ball = scene_sphere(BALL);
+    struct tact_pose at = tact_pose_identity();
+    const double place[3] = {(BOWL - BALL) * sin(angle), 0.0, -(BOWL - BALL) * cos(angle)};
+    o.period = period;
+    law.model = &tact_model_smooth;
+    at.quat_wxyz[0] = cos(0.5 * azimuth);
+    at.quat_wxyz[3] = sin(0.5 * azimuth);
+    scene_open(s, &o);
+    scene_attach(s, -1, &bowl, &at, 0);
+    scene_solid(s, &ball, 0.1, place, 0.0);
+    scene_law(s, 0, 1, &law);
+    scene_start(s);
+}
+
+/* Mean period of a coordinate of body 0 over some swings, from its sign changes. */
+static double swing_period(struct world_scene *s, int axis, int swings)
+{
+    double last = tact_world_body(s->world, 0)->pose.position[axis], first = 0.0, now = 0.0;
+    for (int k = 1, crossings = 0; crossings <= 2 * swings && k < 100000; k++) {
+        scene_step(s);
+        double x = tact_world_body(s->world, 0)->pose.position[axis];
+        if ((x < 0.0) != (last < 0.0)) {
+            now = (k - x / (x - last)) * s->options.period;
+            first = crossings++ ? first : now;
+        }
+        last = x;
+    }
+    return (now - first) / swings;
+}
+
+/* Periods at 30 degrees: 2 pi sqrt(l/g) times (2/pi) K(sin^2 15 degrees), l = R - r, or 7/5 of it
+ * where the ball rolls. */
+static void ball_swings_in_a_bowl(void **state)
+{
+    (void)state;
+    double profile[TACT_PROFILE_POINTS][2], angle = PI / 6.0;
+    struct tact_charts *charts;
+    int count = bowl_profile(profile);
+    assert_int_equal(tact_charts_revolution((const double(*)[2])profile, count, &charts, NULL), 0);
+    double a = 1.0, g = cos(0.5 * angle); /* K by the arithmetic and geometric mean */
+    for (int i = 0; i < 6; i++) {
+        double mean = 0.5 * (a + g);
+        g = sqrt(a * g);
+        a = mean;
+    }
+    for (int i = 0; i < 4; i++) {
+        int rolls = i % 2;
+        double h = i < 2 ? 1e-3 : 4e-3;
+        double exact = 2.0 * PI * sqrt((BOWL - BALL) * (rolls ? 1.4 : 1.0) / G) / a;
+        struct world_scene s;
+        open_bowl(&s, charts, 0.0, angle, rolls ? 0.4 : 0.0, h);
+        double measured = swing_period(&s, 0, 8);
+        printf("%s, h %g ms: %.6f s, exact %.6f: %.4f %%\n", rolls ? "rolls" : "slides", 1e3 * h,
+               measured, exact, 100.0 * (measured / exact - 1.0));
+        assert_true(fabs(measured / exact - 1.0) < (i < 2 ? 1e-4 : 1e-3));
+        assert_true(s.unsolved == 0);
+        scene_close(&s);
+    }
+    tact_charts_free(charts);
+}
+
+/* Where the charts have their cells, and in which direction the profile runs, does not matter. */
+static void charts_do_not_matter(void **state)
+{
+    (void)state;
+    double profile[TACT_PROFILE_POINTS][2], back[TACT_PROFILE_POINTS][2], at[4][3];
+    int count = bowl_profile(profile);
+    for (int i = 0; i < count; i++) {
+        memcpy(back[i], profile[count - 1 - i], sizeof back[i]);
+    }
+    for (int i = 0; i < 4; i++) {
+        struct tact_charts *charts;
+        struct world_scene s;
+        const double(*p)[2] = (const double(*)[2])(i == 3 ? back : profile);
+        assert_int_equal(tact_charts_revolution(p, count, &charts, NULL), 0);
+        open_bowl(&s, charts, 0.1 * i, 0.5, 0.4, 1e-3);
+        struct tact_body *body = tact_world_body(s.world, 0);
+        tact_v3_set(body->twist, 0.0, 0.2, 0.0);
+        tact_v3_set(body->twist + 3, 3.0, 4.0, 20.0);
+        scene_run(&s, 2.0);
+        tact_v3_copy(at[i], body->pose.position);
+        scene_close(&s);
+        tact_charts_free(charts);
+        for (int k = 0; k < 3; k++) {
+            assert_true(fabs(at[i][k] - at[0][k]) < 1e-10);
+        }
+    }
+}
+
+/* A cylinder across another one, fixed: the upper one rocks along its own axis. Its centre is r
+ * above the contact, and the lower one's radius is R: omega^2 = g (R - r) / (k^2 + r^2). */
+static void crossed_cylinders_rock(void **state)
+{
+    (void)state;
+    const double r = 0.01, low = 0.03, half = 0.06, tilt = 2e-3;
+    for (int i = 0; i < 2; i++) {
+        struct tact_world_options o = tact_world_options_default();
+        struct tact_contact_law law = scene_rigid(0.5);
+        const struct tact_shape lower = {.kind = TACT_SHAPE_CYLINDER, .size = {low, 0.1}},
+                                upper = {.kind = TACT_SHAPE_CYLINDER, .size = {r, half}};
+        struct tact_pose at = {{0.0, 0.0, 0.0}, {sqrt(0.5), sqrt(0.5), 0.0, 0.0}};
+        const double turn[3] = {0.0, 0.5 * PI + tilt, 0.0};
+        const double place[3] = {low * sin(tilt) + r * sin(tilt) - low * tilt * cos(tilt), 0.0,
+                                 (low + r) * cos(tilt) + low * tilt * sin(tilt)};
+        double k2 = 0.25 * r * r + half * half / 3.0;
+        double exact = 2.0 * PI / sqrt(G * (low - r) / (k2 + r * r));
+        struct world_scene s;
+        o.period = 1e-3 * (1 << i);
+        law.model = &tact_model_smooth;
+        scene_open(&s, &o);
+        scene_attach(&s, -1, &lower, &at, 0);
+        scene_solid(&s, &upper, 0.2, place, 0.0);
+        scene_law(&s, 0, 1, &law);
+        tact_quat_from_rotvec(tact_world_body(s.world, 0)->pose.quat_wxyz, turn);
+        scene_start(&s);
+        double measured = swing_period(&s, 0, 5);
+        printf("rocks, h %g ms: %.6f s, exact %.6f\n", 1e3 * o.period, measured, exact);
+        assert_true(fabs(measured / exact - 1.0) < 5e-4 && s.unsolved == 0);
+        scene_close(&s);
+    }
+}
+
+/* Cups, cans and cones: contacts of charts, of edges and of lines in one island. */
+static const char table[] =
+    "name: table\nduration: 0.6\ncontact: {model: smooth}\n"
+    "materials: [{name: clay}]\n"
+    "pairs: [{materials: [clay, clay], friction: 0.4}]\n"
+    "bodies:\n"
+    "  - {name: floor, fixed: true, shapes: [{type: halfspace, material: clay}]}\n"
+    "  - name: dish\n    fixed: true\n    position: [0, 0, 0.012]\n    shapes:\n"
+    "      - type: revolution\n        material: clay\n"
+    "        profile: [[0, 0], [0.02, 0.002], [0.04, 0.01], [0.06, 0.026], [0.066, 0.03],\n"
+    "          [0.069, 0.026], [0.06, 0.014], [0.04, 0], [0.02, -0.008], [0, -0.01]]\n"
+    "  - name: ball\n    mass: 0.05\n    position: [0.03, 0, 0.028]\n    velocity: [0, 0.2, 0]\n"
+    "    shapes: [{type: sphere, radius: 0.01, material: clay}]\n"
+    "  - name: egg\n    mass: 0.05\n    position: [-0.02, 0.01, 0.033]\n"
+    "    shapes: [{type: ellipsoid, size: [0.03, 0.02, 0.024], material: clay}]\n"
+    "  - name: can\n    mass: 0.1\n    position: [0.15, 0, 0.0211]\n"
+    "    quat_wxyz: [0.7071067811865476, 0.7071067811865476, 0, 0]\n    velocity: [0.1, 0, 0]\n"
+    "    shapes: [{type: cylinder, radius: 0.02, length: 0.06, material: clay}]\n"
+    "  - name: hat\n    mass: 0.1\n    position: [0.25, 0, 0.021]\n"
+    "    quat_wxyz: [0.995, 0.1, 0, 0]\n"
+    "    shapes: [{type: cone, radius: 0.03, length: 0.04, material: clay}]\n"
+    "  - name: plate\n    mass: 0.1\n    position: [0.15, 0.1, 0.0051]\n"
+    "    shapes: [{type: cylinder, radius: 0.04, length: 0.01, material: clay}]\n"
+    "  - name: marble\n    mass: 0.02\n    position: [0.155, 0.1, 0.0161]\n"
+    "    velocity: [0.05, 0, 0]\n"
+    "    shapes: [{type: sphere, radius: 0.006, material: clay}]\n"
+    "  - name: stick\n    mass: 0.02\n    position: [0.14, 0, 0.0462]\n"
+    "    quat_wxyz: [0.7071067811865476, 0, 0.7071067811865476, 0]\n"
+    "    shapes: [{type: cylinder, radius: 0.005, length: 0.1, material: clay}]\n";
+
+static void replays_from_any_tick(void **state)
+{
+    (void)state;
+    struct tact_session_report report = check_replays(table);
+    printf("%llu patches by features or volume\n",
+           (unsigned long long)report.counts[TACT_COUNT_EDGES]);
+    assert_true(report.counts[TACT_COUNT_EDGES] > 100);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ball_swings_in_a_bowl),
+        cmocka_unit_test(charts_do_not_matter),
+        cmocka_unit_test(crossed_cylinders_rock),
+        cmocka_unit_test(replays_from_any_tick),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
