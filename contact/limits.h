@@ -76,7 +76,7 @@ TACT_API const char *tact_margin_name(int i);
 /** Statistics of a contact over ticks: how many at each limit, and its smallest margins. */
 struct tact_limit_tally {
     unsigned long long touching;             /**< ticks in which the pair touched */
-    unsigned long long at[TACT_LIMIT_COUNT]; /**< of these, ticks in which each limit was active */
+    unsigned long long at[TACT_LIMIT_COUNT]; /**< number of ticks in which each limit was active */
     double least[TACT_MARGIN_COUNT]; /**< smallest margins, in the order of struct tact_margins */
 };
 

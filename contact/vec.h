@@ -13,7 +13,7 @@
 
 /** Pose of a frame in the world: position [m] and unit quaternion, w first, frame to world. */
 struct tact_pose {
-    double position[3];  /**< of the frame's origin [m] */
+    double position[3];  /**< position of the frame's origin [m] */
     double quat_wxyz[4]; /**< orientation, unit quaternion */
 };
 

@@ -26,7 +26,7 @@ struct convex_curve {
 
 /* Figure 4: a parallelogram in the hole of another, moved toward each of the four sides. */
 struct convex_hole {
-    double angle; /* of the motion, against the side's normal [rad] */
+    double angle; /* angle of the motion, against the side's normal [rad] */
     double gap;   /* to where it touches the side [m] */
     double moved; /* by `model: features`, until it stops [m] */
     double least; /* product of the motion's direction with the normals of all sides: negative, it

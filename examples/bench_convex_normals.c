@@ -9,7 +9,7 @@
 
 /* ---- figure 4 ---- */
 
-#define SPEED 0.2 /* of the inner parallelogram [m/s] */
+#define SPEED 0.2 /* speed of the inner parallelogram [m/s] */
 #define THICK 0.03
 #define HIGH 0.02
 #define SMALLER 0.9 /* the inner one over the hole */

@@ -26,12 +26,12 @@ struct calibrate_options {
     const char *scene;
     const char *output;
     int force;           /* the file may exist, and is replaced */
-    const char *channel; /* of a board: the input, */
+    const char *channel; /* the input of a board, */
     const char *points;  /* its true values; */
-    int degree;          /* of the polynomial */
+    int degree;          /* degree of the polynomial */
     const char *zero;    /* or the force-torque sensor */
-    double seconds;      /* of a measurement */
-    double sweep;        /* of moving the axes */
+    double seconds;      /* duration of a measurement [s] */
+    double sweep;        /* time for moving the axes [s] */
     double wait;         /* before each step; negative: for the Enter key */
     json_t *report;      /* collects the results for --json; NULL: they are printed as text */
 };

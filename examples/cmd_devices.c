@@ -222,7 +222,7 @@ static void print_all(const struct tact_attached *attached)
 }
 
 struct test {
-    const char *name; /* of the device, or NULL */
+    const char *name; /* name of the device, or NULL */
     double seconds;
     enum devices_force force;
     const char *output;

@@ -17,7 +17,7 @@ struct checked {
     struct tact_mesh_defects defects;
     struct tact_mesh *mesh; /* NULL where refused */
     double inertia[9];      /* about the centroid, per unit density */
-    const char *reason;     /* of the refusal */
+    const char *reason;     /* reason of the refusal */
 };
 
 /* The integrals over an open surface depend on the origin. */

@@ -125,8 +125,8 @@ struct replay {
     struct tact_replay_options options;
     struct range range;
     int json, quiet, recompute;
-    const char *scene;            /* of --onto */
-    struct difference difference; /* of the recomputed part */
+    const char *scene;            /* scene of --onto */
+    struct difference difference; /* difference of the recomputed part */
     char *slips;                  /* why the pairs slipped, JSON */
     int view;
     struct replayed pages;

@@ -49,9 +49,9 @@ void command_catch_signals(void);
 
 /* live.c: the status line of a running session. */
 struct live {
-    double period;   /* of the loop [s] */
+    double period;   /* period of the loop [s] */
     int real;        /* 1: real time; 0: free-wheeling */
-    uint64_t tick;   /* of the line before */
+    uint64_t tick;   /* tick of the previous line */
     int64_t time_ns; /* and when that was */
 };
 /* A watch callback of a session; user is a struct live. */

@@ -8,7 +8,7 @@
 struct section {
     const struct tact_mesh *mesh;
     const struct tact_pressure_field *field;
-    double slope;   /* of the pressure over the extent [Pa/m] */
+    double slope;   /* slope of the pressure over the extent [Pa/m] */
     int axis;       /* across which it cuts: 0 x, 1 y, 2 z */
     double at;      /* where [m] */
     double deepest; /* largest extent [m] */

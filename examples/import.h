@@ -16,8 +16,8 @@ struct import_channel {
     char name[TACT_DEVICE_NAME];
     char unit[16];    /* SI */
     const char *word; /* the column as the mapping names it; NULL: constant */
-    const char *key;  /* of the mapping, for messages */
-    int column;       /* of the file, or IMPORT_COLUMN_NONE */
+    const char *key;  /* key of the mapping, for messages */
+    int column;       /* column of the file, or IMPORT_COLUMN_NONE */
     double factor;    /* to SI; of a constant: the value */
 };
 
@@ -29,7 +29,7 @@ struct import_group {
     int quaternion;    /* channel where a unit quaternion starts, w first; -1: none */
     int xyzw;          /* 1: the file has w last */
     uint64_t repeated; /* rows that equal the row before */
-    uint64_t longest;  /* of these, in a run */
+    uint64_t longest;  /* longest run of such rows */
 };
 
 struct import_map; /* the mapping as it was written */
@@ -39,7 +39,7 @@ struct import {
     struct import_map *map;
     char *map_text;
     size_t map_size;
-    double period; /* of the ticks [s] */
+    double period; /* period of the ticks [s] */
 
     struct import_channel channel[TACT_DEVICE_CHANNELS];
     int channel_count;

@@ -15,7 +15,7 @@ struct reading {
     int wanted[TACT_DEVICE_CHANNELS + 1]; /* the last one is the time, if that is read */
     int count;
     int timed;
-    double factor, origin; /* of the time */
+    double factor, origin; /* factor and origin of the time */
     struct tact_error *err;
 };
 

@@ -11,7 +11,7 @@ struct measured {
     struct tact_moments moments;
     double time_us; /* time of one measurement, warm */
     char device[64];
-    long pairs; /* of triangles near the overlap, where two meshes were measured, else 0 */
+    long pairs; /* number of triangle pairs near the overlap of two meshes, otherwise 0 */
     struct tact_rays_report rays; /* by measure_rays() */
 };
 

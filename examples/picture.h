@@ -9,15 +9,15 @@
 #include "rt/session/scene_log.h"
 
 #define PICTURE_FRAMES 12
-#define PICTURE_SAMPLES 3 /* of a pixel, along each axis */
+#define PICTURE_SAMPLES 3 /* samples of a pixel along each axis */
 
 /* How a surface is coloured. */
 enum picture_paint { PAINT_PLAIN, PAINT_GRID };
 
 struct picture_triangle {
     double corner[3][3]; /* world [m] */
-    double normal[3][3]; /* of the corners, world */
-    int id;              /* of the solid: lines are drawn where it changes */
+    double normal[3][3]; /* normals at the corners, world */
+    int id;              /* index of the solid: lines are drawn where it changes */
     enum picture_paint paint;
     uint8_t colour[3];
 };
@@ -27,7 +27,7 @@ struct picture_triangle {
 struct picture_contact {
     double outline[TACT_PATCH_CORNERS][3]; /* world [m] */
     int corners;
-    double centre[3];  /* of pressure, world [m] */
+    double centre[3];  /* centre of pressure, world [m] */
     double force[3];   /* force on the moving body [N], world */
     double torsion[3]; /* about the normal [N m], world */
     int pushes;        /* 1: a finger's: the arrow ends where it pushes */
@@ -41,7 +41,7 @@ struct picture_scene {
     size_t triangle_count, triangle_room;
     struct picture_contact *contacts;
     int contact_count;
-    struct tact_pressure *pressure; /* of the contacts whose model computes one */
+    struct tact_pressure *pressure; /* pressure of the contacts whose model computes one */
     double (
         *balls)[4]; /* centre and radius of the moving bodies, which the picture must contain [m] */
     int ball_count, ball_room;
@@ -61,8 +61,8 @@ struct picture_camera {
 struct picture_options {
     double time[PICTURE_FRAMES]; /* [s] */
     int frame_count;
-    int width, height;         /* of a frame [pixels] */
-    double azimuth, elevation; /* of the camera [deg] */
+    int width, height;         /* width and height of a frame [pixels] */
+    double azimuth, elevation; /* azimuth and elevation of the camera [deg] */
     double middle[3], view; /* point at the centre of the view, and width of the view [m]; 0: chosen
                                to show everything */
     int columns;            /* frames side by side */
@@ -119,7 +119,7 @@ void picture_ramp(double share, uint8_t out[3]);
 
 /* The content of the page. */
 struct picture_page {
-    const char *name; /* of the scene */
+    const char *name; /* name of the scene */
     const struct picture_options *options;
     const struct picture_scene *scenes;
     const struct picture_camera *camera;

@@ -12,7 +12,7 @@
 #define CAPTION 20 /* pixels under each row of frames */
 #define ROW 20     /* pixels of a row of the legend */
 #define LETTER 7.3 /* pixels of a letter of the text, 13 pixels high */
-#define BOLD 10.0  /* of a letter of the title */
+#define BOLD 10.0  /* width of a letter of the title [pixels] */
 #define LEAST 260  /* pixels of a page's width: the longest entry of the legend */
 #define SPACE 20   /* pixels between entries */
 
@@ -21,7 +21,7 @@ enum symbol { PATCH, PRESSURE, CENTRE, FORCE, TORSION, BAR, SYMBOLS };
 /* An entry of the legend. */
 struct entry {
     enum symbol symbol;
-    double width; /* of the symbol [pixels] */
+    double width; /* width of the symbol [pixels] */
     char text[48];
     int x, y; /* position of its left end and vertical middle [pixels] */
 };

@@ -11,7 +11,7 @@
 #define PLOT_BODIES 4    /* maximum number of bodies drawn, those that move most */
 #define PLOT_BUCKETS 500 /* time intervals drawn; of each, the least and the largest value */
 #define PLOT_CENTRES 200 /* ticks whose centre of pressure is drawn */
-#define PLOT_BINS 120    /* of a latency histogram, 20 a decade from 0.1 us */
+#define PLOT_BINS 120    /* bins of a latency histogram, 20 a decade from 0.1 us */
 #define PLOT_MARKS 12    /* maximum number of marks on the time axis */
 #define PLOT_CHANNELS                                                                              \
     48 /* maximum number of channels of devices, drawn if there is nothing else                    \
@@ -38,15 +38,16 @@ struct plot_bucket {
 };
 
 struct plot_pair {
-    int pair; /* of the view */
+    int pair; /* pair of the view */
     int centre_count, corner_count;
-    double centre[PLOT_CENTRES][2]; /* of pressure, along the patch's axes from its centre [m] */
-    double corner[TACT_PATCH_CORNERS][2]; /* of the patch at the last touch [m] */
+    double centre[PLOT_CENTRES]
+                 [2]; /* centres of pressure, along the patch's axes from its centre [m] */
+    double corner[TACT_PATCH_CORNERS][2]; /* corners of the patch at the last touch [m] */
     struct tact_pressure
         *pressure;     /* largest pressure of all contacts then; NULL: no pressure of this pair */
-    double place[9];   /* of the patch then: centre, and its axes in rows, world */
+    double place[9];   /* frame of the patch then: centre, and its axes in rows, world */
     int first;         /* its first patch there */
-    double peak, load; /* of its pressure [Pa], [N] */
+    double peak, load; /* peak and load of its pressure [Pa], [N] */
 };
 
 /* Rotation of a body since the start, over any number of turns. */
@@ -69,17 +70,17 @@ struct plot_session {
     struct range range; /* asked for */
     uint64_t ticks[2];  /* that are drawn: first, and the one after the last */
     double from, to;    /* the same [s] */
-    double duration;    /* of the whole session [s] */
+    double duration;    /* duration of the whole session [s] */
     struct plot_pair pair[PLOT_PAIRS];
-    int joint[PLOT_JOINTS]; /* of the view: its joints of hands, then its joints of mechanisms */
-    int body[PLOT_BODIES];  /* of the view */
+    int joint[PLOT_JOINTS]; /* joints of the scene: those of hands, then those of mechanisms */
+    int body[PLOT_BODIES];  /* body of the view */
     int pair_count, joint_count, body_count;
     int left_out[3]; /* pairs that touched, joints, bodies that are not drawn */
     struct plot_turn turn[PLOT_BODIES];
-    struct tact_pressure *pressure;      /* of the tick that was run last */
-    struct tact_histogram wake, compute; /* of the ticks that are drawn [ns] */
+    struct tact_pressure *pressure;      /* pressure of the tick that was run last */
+    struct tact_histogram wake, compute; /* latencies of the ticks that are drawn [ns] */
     struct {
-        int device, channel; /* of the view */
+        int device, channel; /* device and channel of the view */
         uint32_t offset;
     } channel[PLOT_CHANNELS]; /* that change, in sessions without pairs, joints and bodies */
     int channel_count;

@@ -7,13 +7,14 @@
 #include "text.h"
 
 #define FIRST 100    /* number of the first label and arrow */
-#define LEFT 0.05    /* of the first panel, of the page */
+#define LEFT 0.05    /* left end of the first panel, as a fraction of the page */
 #define RIGHT 0.54   /* of the second */
 #define COLUMN 0.205 /* between two names */
-#define TOP 0.9535   /* of the first row */
+#define TOP 0.9535   /* top of the first row, as a fraction of the page */
 #define ROW 0.0133   /* between two rows: 20 pixels */
 #define MOST_LETTERS                                                                               \
-    34 /* of a name: 11 points of DejaVu Sans are at most 0.0065 of the page a letter */
+    34 /* letters of a name: in 11 points of DejaVu Sans a letter is at most 0.0065 of the page    \
+          wide */
 #define NOTE_LETTERS 74
 
 struct legend {

@@ -7,15 +7,15 @@
 #include "plot.h"
 #include "text.h"
 
-#define WIDTH 0.41 /* of a panel, of the page */
+#define WIDTH 0.41 /* width of a panel, as a fraction of the page */
 #define HEIGHT 0.15
-#define TOP 0.845   /* of the first row of panels */
+#define TOP 0.845   /* top of the first row of panels, as a fraction of the page */
 #define PITCH 0.213 /* of the rows */
 #define PAGE_WIDTH 1400
 #define PAGE_HEIGHT 1500 /* [pixels] */
 #define POINTS 100       /* pixels an inch, where a page has a size in inches */
-#define MARK_ROWS 4      /* of labels at the top of a panel */
-#define LETTER 0.0125    /* of a panel's width, of a letter of 11 points at most */
+#define MARK_ROWS 4      /* rows of labels at the top of a panel */
+#define LETTER 0.0125    /* largest width of a letter of 11 points, relative to a panel's width */
 #define GRID "set grid lw 0.6 lc rgb '#E4E4E4'\n"
 #define KEY                                                                                        \
     "set key at graph 1, graph 1.02 right bottom maxrows 1 samplen 1.5 spacing 0.9 font ',11'"
@@ -65,7 +65,7 @@ static void begin_panel(FILE *to, int column, int row, const char *title)
 /* Rows of labels at the top of a panel: each is put in the first row with room; without room it is
  * omitted, but its line is drawn. */
 struct mark_rows {
-    double end[MARK_ROWS]; /* of the last label, in widths of the panel */
+    double end[MARK_ROWS]; /* end of the last label, in widths of the panel */
 };
 
 static int row_of(struct mark_rows *rows, const struct plot_mark *m, double at)

@@ -10,8 +10,8 @@
 #define SURVEY_GAPS 8
 
 struct survey_pair {
-    struct tact_limit_tally tally; /* of the ticks in which it touched */
-    uint64_t limited;              /* of those, with friction or torsion at its limit */
+    struct tact_limit_tally tally; /* tally of the ticks in which it touched */
+    uint64_t limited;              /* number of those with friction or torsion at its limit */
     uint64_t unmeasured;           /* ticks in which it could not be measured */
     double normal, torsion;        /* largest [N], [N m] */
 };
@@ -28,9 +28,10 @@ struct survey {
     uint64_t first_fault;
     int safety; /* enum tact_safety_state at the end */
     int contacts_max;
-    uint64_t counts[TACT_SOLVE_COUNTS], methods[TACT_MOMENTS_COUNTS]; /* of all ticks */
-    struct tact_histogram wake, compute;                              /* [ns] */
-    struct survey_pair *pairs; /* one a pair of the view; to be freed */
+    uint64_t counts[TACT_SOLVE_COUNTS],
+        methods[TACT_MOMENTS_COUNTS];    /* counts and methods of all ticks */
+    struct tact_histogram wake, compute; /* [ns] */
+    struct survey_pair *pairs;           /* one a pair of the view; to be freed */
     struct survey_port {
         double force;                /* largest on the person [N], [N m] */
         double energy, least_energy; /* absorbed, at the end [J] */

@@ -8,8 +8,8 @@
 /* A shape and the mesh that it owns. */
 struct word_shape {
     struct tact_shape shape;
-    struct tact_mesh *mesh; /* of a file, or NULL */
-    struct tact_soup soup;  /* of a file that was not checked, else empty */
+    struct tact_mesh *mesh; /* mesh of a file, or NULL */
+    struct tact_soup soup;  /* triangles of a file that was not checked, otherwise empty */
 };
 
 /* A kind of shape and its sizes, as sphere:R, capsule:R,LENGTH or box:X,Y,Z, full lengths in m
@@ -36,7 +36,7 @@ int word_to_origin(const char *command, const char *text, const char **out);
 /* The options common to the commands that measure two shapes. */
 struct word_query {
     struct tact_pose pose[2];
-    double scale; /* of the coordinates of mesh files */
+    double scale; /* scale of the coordinates of mesh files */
     int json;
 };
 

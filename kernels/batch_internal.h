@@ -41,7 +41,7 @@ struct tact_batch_pair {
     uint32_t first_mesh, second_mesh; /* indices into tact_batch.meshes */
     const struct tact_pose *first_pose, *second_pose;
     double axes[9];                  /* rows: axes of the pair's summation frame, in the world */
-    double origin[3];                /* of the summation frame [m], in the world */
+    double origin[3];                /* origin of the summation frame [m], in the world */
     double values[TACT_PAIR_VALUES]; /* 0-8: rotation from the first shape's frame to the summation
                                     frame, row by row; 9-11: origin in the first shape's frame [m];
                                     12-23: the same for the second shape; 24: distance up to which

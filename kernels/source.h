@@ -32,8 +32,9 @@ struct tact_opencl_options {
     const char *device; /**< substring of the device's or platform's name; NULL: a GPU, else any */
     enum tact_opencl_precision precision; /**< number format of the kernels */
     uint32_t capacity; /**< triangle pairs in one frame, over all pairs; else status -ENOSPC */
-    int fifo_priority; /**< of the worker: 0 SCHED_OTHER, else SCHED_FIFO, below the loop's */
-    int cpu;           /**< of the worker, -1 any */
+    int fifo_priority; /**< fifo priority of the worker: 0 SCHED_OTHER, else SCHED_FIFO, below the
+                          loop's */
+    int cpu;           /**< processor of the worker, -1: any */
     int64_t period_ns; /**< initial estimate of the time between frames [ns] */
     int64_t poll_ns;   /**< interval of polling for a frame that is due [ns] */
     int64_t close_ns;  /**< how long close() waits for the worker before it detaches it [ns] */

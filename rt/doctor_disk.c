@@ -24,7 +24,7 @@ struct trial {
     int error;
     int blocks;
     int64_t elapsed_ns;
-    struct tact_histogram latency; /* of one write and fdatasync */
+    struct tact_histogram latency; /* latency of one write and fdatasync */
     unsigned char block[BLOCK];
 };
 

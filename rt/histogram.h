@@ -21,7 +21,7 @@ struct tact_histogram {
     uint64_t count;                    /**< values added */
     int64_t min;                       /**< smallest value [ns], exact; INT64_MAX if count is 0 */
     int64_t max;                       /**< largest value [ns], exact; INT64_MIN if count is 0 */
-    double sum;                        /**< of all values [ns] */
+    double sum;                        /**< sum of all values [ns] */
     uint64_t bin[TACT_HISTOGRAM_BINS]; /**< values per bin; the last one includes larger values */
 };
 

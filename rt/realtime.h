@@ -36,8 +36,8 @@ struct tact_realtime_options {
     int64_t fuse_us;    /**< maximum run without sleeping [us]; 0: no fuse; default 200000 */
     int timer_slack_ns; /**< maximum delay of timers of a normal thread [ns]; 0: unchanged; default
                            1 */
-    size_t stack_size;  /**< of tact_realtime_thread()'s threads [bytes]; touched on entering;
-                             default 512 KiB */
+    size_t stack_size;  /**< stack size of tact_realtime_thread()'s threads [bytes]; touched on
+                           entering; default 512 KiB */
     int require;        /**< 1: fail if anything is refused; default 0 */
 };
 

@@ -10,7 +10,7 @@
 struct tact_thread_options {
     const char *name;  /* at most 15 characters; NULL: the creator's */
     size_t stack_size; /* [B]; 0: TACT_THREAD_STACK */
-    int priority;      /* of SCHED_FIFO; 0: SCHED_OTHER, not inherited */
+    int priority;      /* priority of SCHED_FIFO; 0: SCHED_OTHER, not inherited */
     int cpu_pinned;    /* 1: runs on `cpu` alone */
     int cpu;
 };

@@ -22,7 +22,7 @@ TACT_BEGIN_DECLS
  * by their triangles, which need not form a closed surface. */
 struct tact_rays_body {
     enum tact_shape_kind kind; /**< kind of shape */
-    double radius;             /**< of a sphere [m] */
+    double radius;             /**< radius of a sphere [m] */
     const double *vertices;    /**< x 3 [m], shape frame; read where kind is neither */
     const uint32_t *triangles; /**< x 3 indices */
     size_t triangle_count;     /**< number of triangles */
@@ -34,8 +34,8 @@ struct tact_rays_body {
  * surface is open there. */
 struct tact_rays_report {
     size_t rays;      /**< that crossed both solids, over the three directions */
-    size_t mended;    /**< of these: met flipped triangles and were repaired */
-    size_t dropped;   /**< of these: met a hole, and do not count */
+    size_t mended;    /**< rays that met reversed triangles, which were corrected */
+    size_t dropped;   /**< rays that met a hole and are not counted */
     double volume[3]; /**< by rays along x, y and z [m^3]; their spread indicates the error */
 };
 

@@ -34,7 +34,8 @@ struct tact_local_problem {
                             eq. 13 [m]; 0 0: the limit surface bounds it */
     int by_mass; /**< Bouchard: the centre of pressure is projected to the patch in the metric of S
                     (1) or to the closest point (0); see tact_local_bouchard() */
-    double factor[36]; /**< of the transmitted rows of S, see tact_local_prepare() [kg^-1/2, ...] */
+    double factor[36]; /**< factor of the transmitted rows of S, see tact_local_prepare() [kg^-1/2,
+                          ...] */
     int passes; /**< cone: largest number of steps of the search for the centre of pressure and the
                    ratio of friction to torsion; 0: 6. In a sweep over several contacts 3 converge
                    as well */

@@ -15,13 +15,15 @@
 #include "contact/root.h"
 #include "contact/vec.h"
 
-#define MAX_STEPS 6     /* largest number of steps between friction states in one solve */
-#define HALVINGS 4      /* largest number of reductions of a step that increases the residual */
-#define DIFFERENCE 1e-6 /* of the patch: difference of friction states in numerical derivatives */
+#define MAX_STEPS 6 /* largest number of steps between friction states in one solve */
+#define HALVINGS 4  /* largest number of reductions of a step that increases the residual */
+#define DIFFERENCE                                                                                 \
+    1e-6 /* relative to the patch: difference of friction states in numerical derivatives */
 #define MIN_DETERMINANT 1e-9 /* determinant of the derivative below which it is singular */
-#define CONVERGED 1e-12 /* of the patch: residual of a friction state that counts as converged */
-#define DIVERGED 1e-6   /* of the patch: residual above which there is no solution near */
-#define RELAX_STEPS 12  /* steps away from a friction state where Newton's method fails */
+#define CONVERGED                                                                                  \
+    1e-12 /* relative to the patch: residual of a friction state that counts as converged */
+#define DIVERGED 1e-6  /* relative to the patch: residual above which there is no solution near */
+#define RELAX_STEPS 12 /* steps away from a friction state where Newton's method fails */
 
 /* Normal part x_N and friction z for slip multiplier g; returns f_n / |z| - 1. */
 static double slip_equation(void *user, double g)

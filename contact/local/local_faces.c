@@ -6,7 +6,7 @@
 #include "contact/vec.h"
 
 #define AT_LIMIT (1.0 - 1e-9) /* ratio to a limit from which the limit counts as reached */
-#define SLACK 1e-12           /* of the magnitude of velocities: rounding */
+#define SLACK 1e-12 /* relative to the magnitude of velocities: bound of rounding errors */
 
 static int next_corner(const struct tact_active *a, int corner)
 {
@@ -116,7 +116,7 @@ static void span_all(struct tact_active *a)
     memcpy(a->basis, all, sizeof all);
     memcpy(h, a->nn, sizeof h);
     tact_ldl_factor(h, 3);
-    double l10 = -h[3], l21 = -h[7], l20 = h[3] * h[7] - h[6]; /* of the inverse of L */
+    double l10 = -h[3], l21 = -h[7], l20 = h[3] * h[7] - h[6]; /* elements of the inverse of L */
     normal_response[8] = h[8];
     normal_response[5] = normal_response[7] = h[8] * l21;
     normal_response[2] = normal_response[6] = h[8] * l20;

@@ -37,11 +37,11 @@ struct tact_mesh {
     struct tact_mesh_node *nodes;    /**< [node_count] tree of bounding boxes, the root first */
     struct tact_mesh_box *boxes;     /**< one oriented box per node, for pairs of meshes; private */
     struct tact_mesh_wide *wide;     /**< tree and triangles laid out for SIMD traversal; private */
-    struct tact_mesh_facets *facets; /**< of a small convex mesh, else NULL; private */
+    struct tact_mesh_facets *facets; /**< facets of a small convex mesh, else NULL; private */
     double volume;                   /**< [m^3] */
-    double centroid[3];              /**< of the volume [m], mesh frame */
+    double centroid[3];              /**< centroid of the volume [m], mesh frame */
     double second[9]; /**< integral of (r - centroid)(r - centroid)^T dV [m^5], row-major */
-    double radius;    /**< of the bounding sphere about the centroid [m] */
+    double radius;    /**< radius of the bounding sphere about the centroid [m] */
 };
 
 /** Why a mesh is not a closed oriented surface: counts. All zero for a valid mesh. */

@@ -103,9 +103,8 @@ struct tact_mesh_leaf {
     double corner[3][3][4]; /* [corner][coordinate] [m], mesh frame */
     uint32_t first;
     uint8_t count, corners; /* number of triangles; number of distinct corners */
-    uint8_t
-        distinct[12];  /* of each distinct corner, its first index among the triangles' 3 * count */
-    uint8_t local[12]; /* of each corner of the triangles, its index in distinct */
+    uint8_t distinct[12];   /* first index of each distinct corner among the triangles' 3 * count */
+    uint8_t local[12];      /* index in `distinct` of each corner of the triangles */
     uint8_t unused[2];
 };
 
@@ -124,8 +123,8 @@ void tact_mesh_free_wide(struct tact_mesh *mesh);
 /** An item of a tree of boxes: a triangle or facet. */
 struct tact_tree_item {
     double centre[3]; /**< [m], or in any other unit common to all items */
-    double key;       /**< of the last sort: the centre's coordinate on its axis */
-    uint32_t number;  /**< of the triangle or the cell */
+    double key;       /**< key of the last sort: coordinate of the centre on its axis */
+    uint32_t number;  /**< number of the triangle or the cell */
 };
 
 /** Sorts items along the axis on which their centres spread widest, equal ones by number. */

@@ -21,7 +21,7 @@ struct tact_cache_frame {
 
 struct tact_cache_list {
     struct tact_cache_frame made, last; /* placement when the list was made; and at its last use */
-    double reach[2];                    /* of the meshes' bounds from their middle [m] */
+    double reach[2];                    /* extent of the meshes' bounds from their middle [m] */
     double margin;                      /* [m] */
     int ready;                          /* 1: the list is valid */
     uint32_t count, faces_a, faces_b;

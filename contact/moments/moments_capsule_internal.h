@@ -16,9 +16,9 @@ enum { TACT_CAPSULE_UPPER, TACT_CAPSULE_LOWER, TACT_CAPSULE_MIDDLE, TACT_CAPSULE
 /** Integrals over the faces of the other solid within one part, outward normals n. h = (x, y, z, 1)
  * is the homogeneous position; the weight w is r.n, in the cylinder without the axial term. */
 struct tact_capsule_faces {
-    tact_d4 weighted[4]; /* of w h h^T, by rows [m^3, m^4, m^5] */
-    double area[3];      /* of n [m^2] */
-    double moment[9];    /* of n r^T [m^3], row-major */
+    tact_d4 weighted[4]; /* sum of w h h^T, by rows [m^3, m^4, m^5] */
+    double area[3];      /* area of n [m^2] */
+    double moment[9];    /* moment of n r^T [m^3], row-major */
     double magnitude;    /* sum of the magnitudes of the terms of the volume [m^3] */
     double form[3]; /* line integrals around the faces where they end on the capsule's surface: in
                        the cylinder of z^k/k dtheta, k = 1, 2, 3, theta the angle about the axis; in
@@ -29,17 +29,17 @@ struct tact_capsule_faces {
  * sums over the segments p q, with the solid on the left as seen from +z. */
 struct tact_capsule_slice {
     double turn;     /* angle about the axis */
-    double twice;    /* of p x q [m^2] */
-    double first[2]; /* of (p x q) (p + q) / 2 [m^3] */
-    double along[2]; /* of q - p [m] */
+    double twice;    /* component of p x q [m^2] */
+    double first[2]; /* component of (p x q) (p + q) / 2 [m^3] */
+    double along[2]; /* component of q - p [m] */
 };
 
 /** One face in one part. */
 struct tact_capsule_cut {
     int part;         /* TACT_CAPSULE_UPPER ... */
-    double radius;    /* of the capsule [m] */
+    double radius;    /* radius of the capsule [m] */
     double normal[3]; /* outward, unit */
-    double distance;  /* of its plane from the part's origin [m] */
+    double distance;  /* distance of its plane from the part's origin [m] */
     double disc; /* radius of the conic in the plane: in the cylinder projected along the axis, in a
                     half ball in the plane itself [m] */
     tact_d4 first; /* integral of h over the cut-out area [m^3, m^2] */

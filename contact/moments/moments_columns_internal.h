@@ -11,7 +11,7 @@
 /** Triangles to be integrated, one a lane. */
 struct tact_columns_four {
     tact_d4 corner[3][3]; /* [corner][coordinate], on A */
-    tact_d4 height[3];    /* of B's surface above each corner, >= 0 */
+    tact_d4 height[3];    /* height of B's surface above each corner, >= 0 */
     tact_d4 tau;          /* +1 where B faces up, else -1 */
 };
 

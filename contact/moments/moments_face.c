@@ -72,7 +72,7 @@ static void tact_face_steady_plane(const tact_d4 p[3][3], const tact_d4 edge[3][
 struct tact_face_parts {
     struct tact_face_planes plane;
     tact_d4 tested[3];    /* heights of the corners for the tests */
-    tact_d4 dx[4], dy[4]; /* of the edges and the plane */
+    tact_d4 dx[4], dy[4]; /* components of the edges and of the plane */
     tact_d4 edge_at, at;  /* offsets for all edges, and for the plane */
     tact_d4 lower[3], upper[3], tau;
 };

@@ -20,8 +20,10 @@ struct tact_face {
     tact_d4 corner[3]; /* x, y, z, and the height that is compared with the plane of the other */
     tact_d4 ax, ay, dx, dy;
     tact_d4 at; /* lane 3: height of the plane at (ax, ay), negated for A, slightly raised for B */
-    tact_d4 span;   /* of A: upper x, y and negative lower x, y; of B: lower and negative upper */
-    tact_d4 height; /* of B: at (ax, ay), of the lowest corner, of the highest; tau: +1, -1, 0 */
+    tact_d4
+        span; /* bounds of A: upper x, y and negative lower x, y; of B: lower and negative upper */
+    tact_d4
+        height; /* height of B: at (ax, ay), of the lowest corner, of the highest; tau: +1, -1, 0 */
 };
 
 TACT_INLINE void tact_face_bounds(const tact_d4 p[3][3], tact_d4 lower[3], tact_d4 upper[3])

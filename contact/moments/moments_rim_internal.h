@@ -60,11 +60,12 @@ TACT_INLINE uint32_t tact_rim_box(uint32_t level, uint32_t k)
 /** Intersection of the surfaces of two triangles, with B's inside on the left as seen from outside
  * A. */
 struct tact_rim_segment {
-    tact_d4 end[2];       /* start and end */
-    double along[2];      /* position on the edge that contains the start, the end: 0 to 1 */
-    uint8_t edge[2];      /* that edge: 0 to 2 of A's triangle, 3 to 5 of B's */
-    uint32_t triangle[2]; /* of A, of B: 4 times the index among its leaves, plus the lane */
-    uint32_t next[2];     /* next segment of the same triangle */
+    tact_d4 end[2];  /* start and end */
+    double along[2]; /* position on the edge that contains the start, the end: 0 to 1 */
+    uint8_t edge[2]; /* that edge: 0 to 2 of A's triangle, 3 to 5 of B's */
+    uint32_t
+        triangle[2];  /* triangles of A and B: 4 times the index among its leaves, plus the lane */
+    uint32_t next[2]; /* next segment of the same triangle */
 };
 
 /** A triangle of a leaf of A and the four of a leaf of B: heights of the corners of each over the

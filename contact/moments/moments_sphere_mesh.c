@@ -28,8 +28,8 @@ static const double EDGE_TOLERANCE = 1e-8;
 /** The disc in which a plane cuts the ball, and integrals over D in that plane, about its centre.
  */
 struct disc {
-    double radius;   /* of the ball */
-    double distance; /* of the plane from o, >= 0 */
+    double radius;   /* radius of the ball */
+    double distance; /* distance of the plane from o, >= 0 */
     double depth;    /* radius - distance, > 0 */
     double rho2;     /* squared radius of the disc */
     double area;

@@ -12,9 +12,9 @@ struct tact_cut_surface {
     tact_d4 origin;
     tact_d4 corner[3][3]; /* [corner][coordinate], from origin */
     tact_d4 share;        /* weight in the gradient */
-    tact_d4 normal[3];    /* of a plane that is known more accurately than from the corners */
-    tact_d4 height;       /* its distance from origin: tact_surface_fold_flat() */
-    double back[3];       /* displacement of the surface in the integrals over the solid */
+    tact_d4 normal[3]; /* normal of a plane that is known more accurately than from the corners */
+    tact_d4 height;    /* its distance from origin: tact_surface_fold_flat() */
+    double back[3];    /* displacement of the surface in the integrals over the solid */
     tact_d4 volume, area, first[3], second[6], gradient[3], torque[3];
 };
 

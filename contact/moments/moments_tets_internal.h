@@ -20,7 +20,7 @@ struct tact_tets_box {
  * outside A's, does not bound the overlap and would only cancel. */
 struct tact_tets {
     double origin[3];
-    struct tact_tets_box box[2]; /* of A and of B */
+    struct tact_tets_box box[2]; /* box of A and of B */
     struct tact_moment_sums sums;
 };
 

@@ -7,8 +7,9 @@
 #include "contact/moments/outline_internal.h"
 
 #define MAX_PLANES                                                                                 \
-    128              /* of a convex solid: above that, clipping of edges is too slow for the tick */
-#define MAX_DEPTH 64 /* of a mesh's tree */
+    128 /* maximum number of planes of a convex solid: with more, clipping of edges is too slow    \
+           for the tick */
+#define MAX_DEPTH 64 /* maximum depth of a mesh's tree */
 
 /** n.r <= d inside; in the frame of the mesh whose edges are clipped. */
 struct plane {

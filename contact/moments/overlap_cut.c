@@ -450,7 +450,7 @@ TACT_INLINE void add_surface(void *user, const tact_d4 *corner, int n, double sh
 /** Sums over the faces of an overlap as they are cut out of a solid that is not convex. */
 struct cut {
     struct tact_cut_surface surface;
-    struct tact_areas areas; /* of the faces, not the caps */
+    struct tact_areas areas; /* areas of the faces, not the caps */
 };
 
 TACT_INLINE void add_face(void *user, const tact_d4 *corner, int n, double share)

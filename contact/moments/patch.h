@@ -97,9 +97,9 @@ struct tact_patch_options {
                             cap). 5: Bouchard's equivalent ellipsoid (appendix A) [1] */
     enum tact_normal_kind normal; /**< how the normal is computed */
     enum tact_spin_kind spin;     /**< how the torsion limit is computed */
-    double tip_radius; /**< of a fingertip, independent of its shape: a = tip_radius (N / 1
-                          N)^tip_power [m]; 0: none. Takes precedence over the modulus. Its pressure
-                          is symmetric about the centre */
+    double tip_radius; /**< tip radius of a fingertip, independent of its shape: a = tip_radius (N /
+                          1 N)^tip_power [m]; 0: none. Takes precedence over the modulus. Its
+                          pressure is symmetric about the centre */
     double
         tip_power; /**< 1/3 for Hertz; human fingertips less (Xydas and Kao 1999: 0 to 1/3) [1] */
 };

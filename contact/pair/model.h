@@ -29,18 +29,18 @@ struct tact_pair_query {
     const struct tact_shape *b;             /**< second shape */
     const void *data_a;             /**< result of the model's prepare() for a; NULL without it */
     const void *data_b;             /**< the same of b */
-    const struct tact_pose *pose_a; /**< of a, world */
-    const struct tact_pose *pose_b; /**< of b, world */
+    const struct tact_pose *pose_a; /**< pose of a, world */
+    const struct tact_pose *pose_b; /**< pose of b, world */
     const struct tact_contact_law *law;       /**< contact law of their materials */
     const struct tact_world_options *options; /**< spin is never AUTO */
-    const struct tact_moments *moments; /**< of this tick, volume > 0; NULL unless the model uses
-                                             moments */
+    const struct tact_moments
+        *moments;  /**< moments of this tick, volume > 0; NULL unless the model uses moments */
     double planar; /**< planarity of the overlap, from the measurement of these moments: norm of the
                       vector sum of its faces' areas over the sum of their norms; NAN where unknown
                       [1] */
     int most;      /**< largest number of patches, as returned by patches() for these two shapes */
-    double twist[2][6]; /**< of the shapes' frames, at their origins, before this tick's solve [m/s,
-                           rad/s], world; 0 for a model that uses moments */
+    double twist[2][6]; /**< twist of the shapes' frames, at their origins, before this tick's solve
+                           [m/s, rad/s], world; 0 for a model that uses moments */
     double rate[2][6];  /**< rate of change of those twists in the drift after the solve, due to the
                            bodies' rotation alone: no force on a body, constant rates of a hand's
                            joints [m/s^2, rad/s^2], world; 0 for a model that uses moments */
@@ -56,8 +56,9 @@ struct tact_pair_query {
 
 /** A part of a pair's contact that is solved as a contact of its own. */
 struct tact_pair_piece {
-    struct tact_patch patch;     /**< patch of the part */
-    struct tact_moments moments; /**< of that part of the overlap; all 0 where it has none */
+    struct tact_patch patch; /**< patch of the part */
+    struct tact_moments
+        moments; /**< moments of that part of the overlap; all 0 where it has none */
 };
 
 /** A contact model: its name, its state, and its functions. */

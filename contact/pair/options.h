@@ -17,7 +17,7 @@ struct tact_field_material {
     double modulus;   /**< E [Pa]; 0: rigid */
     double thickness; /**< T [m] of the layer: pressure is E / T times the depth, or the
                            extent of a mesh (field/extent.h) */
-    double cell;      /**< of a mesh's extent [m]; 0: by default */
+    double cell;      /**< cell size of a mesh's extent [m]; 0: by default */
     int kind;         /**< enum tact_extent_kind */
     const struct tact_extent_store *store; /**< where extents are stored; NULL: nowhere */
 };
@@ -26,7 +26,7 @@ struct tact_field_material {
  * (tact_contact_model.prepare). */
 struct tact_material {
     double modulus;                   /**< E* [Pa]; 0: rigid */
-    struct tact_field_material field; /**< of pair/field/ */
+    struct tact_field_material field; /**< parameters of the model in pair/field/ */
 };
 
 /** Law of the contact between two materials. */
@@ -34,7 +34,7 @@ struct tact_contact_law {
     const struct tact_contact_model *model; /**< NULL: that of the options */
     double friction;                        /**< Coulomb coefficient mu >= 0 [1] */
     double overlap;                         /**< target depth V/|g| [m] > 0 */
-    double compliance;                      /**< of the normal direction [m/N] >= 0 */
+    double compliance;                      /**< compliance of the normal direction [m/N] >= 0 */
     double tangential_compliance; /**< along the patch [m/N] >= 0; 0: rigid. If positive, the patch
                                      is an elastic foundation (Winkler): the compliance about the
                                      normal is this, about the tangents `compliance`, each over the
@@ -45,9 +45,10 @@ struct tact_contact_law {
                              pressure times (1 + a closing speed) */
     double restitution;   /**< Newton's e of normal velocities in an impact, 0 to 1 [1] */
     double modulus;       /**< E* [Pa] of a soft curved surface; 0: rigid */
-    double tip_radius;    /**< of a fingertip's patch at 1 N [m]; 0: no fingertip (patch.h) */
-    double tip_power;     /**< exponent of the force in it, 0 to 1 [1] */
-    double ellipse_size;  /**< see struct tact_patch_options [1] */
+    double
+        tip_radius; /**< tip radius of a fingertip's patch at 1 N [m]; 0: no fingertip (patch.h) */
+    double tip_power;    /**< exponent of the force in it, 0 to 1 [1] */
+    double ellipse_size; /**< see struct tact_patch_options [1] */
 };
 
 /** How the friction of one contact is solved. */

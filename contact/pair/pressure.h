@@ -19,7 +19,7 @@ TACT_BEGIN_DECLS
 
 /** A patch of a pressure map. Its sums are those of all of its polygons, in the map or not. */
 struct tact_pressure_patch {
-    uint32_t pair;     /**< of the world, as tact_world_contact() */
+    uint32_t pair;     /**< index of the pair in the world, as in tact_world_contact() */
     uint32_t a;        /**< first shape */
     uint32_t b;        /**< second shape */
     uint32_t polygons; /**< in the map, after those of the patches before */

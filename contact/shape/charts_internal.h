@@ -10,7 +10,7 @@ struct chart_node {
     double center[3];
     double radius;  /* [m] */
     double axis[3]; /* unit */
-    double cosine;  /* of the half angle of the cone; -1: all directions */
+    double cosine;  /* cosine of the half angle of the cone; -1: all directions */
     double sine;
     int first;       /* inner node: the first of two successive children; leaf: -1 */
     double place[3]; /* leaf: in the middle of its cell */
@@ -28,9 +28,9 @@ struct tact_charts {
     const struct chart_type *type;
     struct tact_mesh *mesh;      /* NULL where only the surface is needed */
     struct tact_shape_mass mass; /* at unit density */
-    double radius;               /* of a ball about the origin that contains the surface [m] */
-    double thickness;            /* smallest width of the box that contains it [m] */
-    int edges;                   /* 1: there are edges, at which the normal is discontinuous */
+    double radius;    /* radius of a ball about the origin that contains the surface [m] */
+    double thickness; /* smallest width of the box that contains it [m] */
+    int edges;        /* 1: there are edges, at which the normal is discontinuous */
     int node_count;
     struct chart_node *nodes; /* the root first */
 };

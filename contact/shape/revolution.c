@@ -11,13 +11,14 @@
 #include "contact/shape/profile_internal.h"
 
 #define PI 3.14159265358979323846
-#define INSIDE 1e-9     /* of a piece: distance of its ends from an edge of the surface */
-#define AT_AXIS 1e-6    /* of a segment: radius below which curvatures are those at the axis */
+#define INSIDE 1e-9 /* relative to a piece: distance of its ends from an edge of the surface */
+#define AT_AXIS                                                                                    \
+    1e-6 /* relative to a segment: radius below which curvatures are those at the axis */
 #define CELL_TURN 0.25  /* largest rotation of the normal along a side of a cell [rad] */
-#define CELL_LENGTH 0.1 /* of the profile: longest cell */
-#define MESH_TURN 0.1   /* of the triangulation: the same */
+#define CELL_LENGTH 0.1 /* relative to the profile: longest cell */
+#define MESH_TURN 0.1   /* relative to the triangulation: the same */
 #define MESH_LENGTH 0.05
-#define ASPECT 1.5 /* of a cell: width over length */
+#define ASPECT 1.5 /* relative to a cell: width over length */
 
 enum {
     SAMPLES = 32, /* of a segment, to cut it into rows */

@@ -22,7 +22,7 @@ struct world_constraint {
     int free_row;          /* row with friction, damping or stops; -1: none */
     double *free_response; /* impulses of the constrained rows of the mechanism per unit impulse of
                               the free row */
-    double mobility;       /* of the free row with all joints satisfied [1/kg, 1/(kg m^2)] */
+    double mobility; /* mobility of the free row with all joints satisfied [1/kg, 1/(kg m^2)] */
     double residual_error[6]; /* error that remains after this tick: one that is too large to be
                                  corrected at once */
     double rounding_rate[2];  /* rate of an error that is due to rounding alone [m/s, rad/s] */

@@ -28,13 +28,13 @@ struct direct {
     uint64_t *neighbours;        /* bit set of the neighbours of each node of an island */
     int *degree;                 /* number of neighbours; -1: eliminated */
     int *list;                   /* nodes of an island, in the order of the world */
-    int *place;                  /* of each of them: its position in the order of elimination */
-    int *row;                    /* of each node of the world: its position in that order */
+    int *place;                  /* position of each of them in the order of elimination */
+    int *row;                    /* position of each node of the world in that order */
     int *order;                  /* nodes of an island, in the order of elimination */
-    size_t *start; /* of each row: index of its first entry right of the diagonal; entries are not
-                      sorted */
-    int *column;   /* column of each entry */
-    double *entry; /* 72 numbers each: U at (row, column), then L at (column, row) */
+    size_t
+        *start;  /* index of each row's first entry right of the diagonal; entries are not sorted */
+    int *column; /* column of each entry */
+    double *entry;    /* 72 numbers each: U at (row, column), then L at (column, row) */
     double *diagonal; /* 36 numbers a row: the diagonal block; once factored, its inverse */
     double *mass;     /* 36 numbers a row: M */
     double *rhs;      /* six numbers a row: right side, then the solution */

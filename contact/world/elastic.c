@@ -8,7 +8,8 @@
 #include "contact/linear.h"
 #include "contact/world/sweeps_internal.h"
 
-#define SINGULAR 1e-9 /* of the stiffness of a row: bound on directions without stiffness */
+#define SINGULAR                                                                                   \
+    1e-9 /* relative to the stiffness of a row: bound on directions without stiffness */
 #define MIN_CFM                                                                                    \
     1e-6 /* smallest compliance of a row, of its mobility, as that of rigid contacts (springs.c)   \
           */

@@ -33,10 +33,10 @@ struct tact_link_def {
     struct tact_pose origin;    /**< link frame in the parent's frame at joint value 0 */
     double stiffness;           /**< K >= 0 [N m/rad] or [N/m] */
     double damping;             /**< D >= 0 [N m s/rad] or [N s/m] */
-    double limit;               /**< of the drive torque or force [N m] or [N]; 0: no limit */
+    double limit;               /**< limit of the drive torque or force [N m] or [N]; 0: no limit */
     double start;               /**< joint value and target at the start [rad] or [m] */
     double mass;                /**< [kg] > 0 */
-    double center[3];           /**< of mass [m], link frame */
+    double center[3];           /**< center of mass [m], link frame */
     double inertia[6]; /**< about the centre of mass, link axes: xx yy zz xy xz yz [kg m^2] */
 };
 

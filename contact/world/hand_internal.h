@@ -31,14 +31,14 @@ struct tact_hand {
     double *numbers;  /* storage of all arrays of numbers below */
     double *mass;     /* n x n, joint-space inertia */
     double *factor;   /* L, row-major, lower: L^T L = M + h D + h^2 K; 0 off the tree's pattern */
-    double *inverse;  /* of the diagonal of L */
+    double *inverse;  /* inverse of the diagonal of L */
     double *bias;     /* Coriolis, centrifugal and gravity torques */
     double *velocity; /* rates without contacts, and with them once the tick is solved */
     double *rhs;
     double *scratch;
     int chains;    /* number of chains: unbranched sequences of at most TACT_NODE links */
     double *w;     /* L v in the tick that is being solved, by slot; 0 in slots without a joint */
-    double **rows; /* of each joint: its row of a contact's J; scratch */
+    double **rows; /* each joint's row of a contact's J; scratch */
 };
 
 /* Joint-space inertia M, n x n (composite rigid bodies; Featherstone 2008, chapter 6). */

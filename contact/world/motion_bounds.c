@@ -7,8 +7,9 @@
 #include <errno.h>
 #include "contact/world/world_internal.h"
 
-#define FAST_TICKS 2.0   /* ticks of motion of a fast body within which its contacts are known */
-#define SMALL_TRAVEL 0.1 /* of the radius: a smaller travel in a tick needs no wider search */
+#define FAST_TICKS 2.0 /* ticks of motion of a fast body within which its contacts are known */
+#define SMALL_TRAVEL                                                                               \
+    0.1 /* relative to the radius: a smaller travel in a tick needs no wider search */
 #define SEARCH_SPARE                                                                               \
     1.25 /* over the present margin, so that a search stays valid while a body accelerates */
 

@@ -7,8 +7,9 @@
 #include "contact/world/world_internal.h"
 
 #define SEARCH_MARGIN                                                                              \
-    0.25 /* of a moving shape's radius: distance that it may move until the next search */
-#define RETAINED 0.98 /* of the margin, squared: leaves room for rounding */
+    0.25 /* relative to a moving shape's radius: distance that it may move until the next search   \
+          */
+#define RETAINED 0.98 /* factor of the squared margin: leaves room for rounding */
 
 int tact_near_create(struct tact_world *world)
 {

@@ -11,8 +11,8 @@
 #include "contact/world/six_internal.h"
 #include "contact/world/sweeps_internal.h"
 
-#define DIFFERENCE 1e-7 /* of the velocity: step of numerical derivatives */
-#define PRESSURE 1e-6   /* of the normal force: step of the derivative by the spin arm */
+#define DIFFERENCE 1e-7 /* relative to the velocity: step of numerical derivatives */
+#define PRESSURE 1e-6   /* relative to the normal force: step of the derivative by the spin arm */
 #define PASSES 12       /* as in struct tact_local_problem, for derivatives */
 /* Compliance of the rows of a contact in a step, relative to S: the residual, between these bounds.
  * It makes the step one of the proximal point method (Rockafellar 1976), so that of the impulses by

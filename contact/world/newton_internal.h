@@ -16,7 +16,7 @@ struct newton {
                                  normal force */
     double *impulse_by_velocity, *impulse_offset; /* 36 and 6 numbers a block: dr = offset +
                                                      derivative * change of its velocity */
-    double compliance; /* of the rows in the present step, relative to S */
+    double compliance; /* compliance of the rows in the present step, relative to S */
 };
 
 /* Allocates for that many blocks. -ENOMEM. */

@@ -15,7 +15,8 @@
 #define FULL_SPEED 0.1 /* above it a contact opens at full speed */
 
 #define LIFT                                                                                       \
-    0.01 /* of the target depth, by which a contact may lift before its preload decreases */
+    0.01 /* fraction of the target depth by which a contact may lift before its preload decreases  \
+          */
 #define JAMMED                                                                                     \
     10.0 /* times the impulse that motion and weight account for: larger ones oppose each other */
 

@@ -9,7 +9,8 @@
 
 #define PROGRESS 0.9 /* ratio of residuals that counts as progress */
 #define FIRST_SWEEP                                                                                \
-    1e-3 /* of the tolerance: residual or change with which the first sweep may be the last */
+    1e-3 /* relative to the tolerance: residual or change with which the first sweep may be the    \
+            last */
 /* Newton's steps without progress before they are undone: a heap of 30 balls takes 6.7 eliminations
  * a tick with 2, 5.6 with 4, 5.4 with 5. */
 #define MAX_RISES 4

@@ -11,7 +11,7 @@
 #include "contact/world/sweeps_internal.h"
 #include "contact/world/world_internal.h"
 
-enum { ROLLING_ROWS = 1 << 4 | 1 << 5 }; /* of the torques that move the centre of pressure */
+enum { ROLLING_ROWS = 1 << 4 | 1 << 5 }; /* rows of the torques that move the centre of pressure */
 
 void tact_assemble_schur(struct tact_world *world, struct block *block)
 {

@@ -36,9 +36,9 @@ TACT_BEGIN_DECLS
 
 /** State of the springs of a patch with a tangential compliance. All 0 where it has none. */
 struct tact_springs {
-    double impulse[6]; /**< of the springs, on A, world axes, about the centre of the patch, with
-                          which they move; zero along the normal. The tilting torques do not include
-                          those of the overlap itself [N s, N m s] */
+    double impulse[6]; /**< impulse of the springs, on A, world axes, about the centre of the patch,
+                          with which they move; zero along the normal. The tilting torques do not
+                          include those of the overlap itself [N s, N m s] */
     double angle[3];   /**< rotation that causes these torques [rad], world axes */
 };
 
@@ -57,10 +57,11 @@ struct tact_contact {
     struct tact_springs springs; /**< springs of a patch with a tangential compliance */
     double spin_arm;             /**< torsion limit over mu N in the last solve [m] */
     int limits;                  /**< enum tact_limit bits of the last solve */
-    struct tact_margins margins; /**< of the last solve; all 0 for a pair that does not touch */
-    int split; /**< number of pieces that it was solved as; 0: one contact. With pieces, impulse,
-                  wrench and limits are the sums over all pieces about the whole patch, margins the
-                  smallest */
+    struct tact_margins
+        margins; /**< margins of the last solve; all 0 for a pair that does not touch */
+    int split;   /**< number of pieces that it was solved as; 0: one contact. With pieces, impulse,
+                    wrench and limits are the sums over all pieces about the whole patch, margins the
+                    smallest */
     double preload; /**< depth beyond the target that the overlap had at the start and still has
                        [m]. It is not pushed open, and only decreases. 0: none. For a shape wholly
                        inside the other, which has no depth, 33 times its size */

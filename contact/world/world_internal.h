@@ -36,11 +36,11 @@ struct world_shape {
     struct tact_pose local;
     struct tact_owner owner;
     int material;
-    double radius;          /* of the bounding sphere about the shape's origin; a tenth larger with
-                               asks_ahead */
-    int asks_ahead;         /* 1: a model of one of its pairs measures gaps before touch */
-    double thickness;       /* smallest extent along an axis of its frame [m] */
-    double travel;          /* distance that its origin moves in this tick [m] */
+    double radius;    /* radius of the bounding sphere about the shape's origin; a tenth larger with
+                         asks_ahead */
+    int asks_ahead;   /* 1: a model of one of its pairs measures gaps before touch */
+    double thickness; /* smallest extent along an axis of its frame [m] */
+    double travel;    /* distance that its origin moves in this tick [m] */
     double search_margin;   /* distance beyond its bounding sphere that is searched [m] */
     double searched_margin; /* search_margin at the last search of the broad phase */
 };
@@ -98,7 +98,7 @@ struct block {
                                  0 to 1 (opening.c) */
     double weak_normal_cfm;   /* compliance of a normal along which joints hardly move [1/kg] */
     int not_opened; /* 1: deeper than its target but not pushed open, because no joint allows it */
-    struct mechanism_response response[2]; /* of the mechanisms of its bodies */
+    struct mechanism_response response[2]; /* responses of the mechanisms of its bodies */
 };
 
 struct tact_world {
@@ -119,7 +119,7 @@ struct tact_world {
 
     struct tact_world_extent extent;
     struct near near;
-    struct tact_contact *contacts; /* of near pairs (`slots`), then pieces of split ones */
+    struct tact_contact *contacts; /* contacts of near pairs (`slots`), then pieces of split ones */
     int slots, piece_slots;
     double *states; /* state variables of the models: `state` numbers for each slot, then as many of
                        the pair that is measured after the drift */
@@ -134,14 +134,14 @@ struct tact_world {
     struct block_node *block_nodes; /* storage of the nodes of the blocks: max_nodes each */
     double *free_velocities;        /* velocities without contacts, six numbers a node */
     double *pre_velocities;         /* velocities before gravity and drives, in the same order */
-    double *excess;                 /* of each body, then hand: largest excess of its blocks */
+    double *excess; /* largest excess of the blocks of each body, then of each hand */
     struct islands islands;
     struct newton newton;
     struct direct direct;
     struct barrier barrier;
     struct point_store points;                 /* allocated only where a pair is solved as points */
     struct tact_pair_piece piece[TACT_PIECES]; /* pieces of the pair that is being measured */
-    int counts[TACT_SOLVE_COUNTS];             /* of the present solve */
+    int counts[TACT_SOLVE_COUNTS];             /* counts of the present solve */
     struct tact_pressure *pressure;            /* receives the pressure of each solve; NULL: none */
     tact_solve_observer_fn observer;
     void *observer_user;

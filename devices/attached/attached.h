@@ -69,7 +69,7 @@ struct tact_attached_input {
     char note[256];    /**< how a scene selects further channels; may be empty */
     struct tact_attached_access
         access;       /**< whether this user can open it, and otherwise how to get access */
-    char named[48];   /**< of a keyboard, one key that `channels` can name; else empty */
+    char named[48];   /**< one key of a keyboard that `channels` can name; otherwise empty */
     char scene[1024]; /**< an entry of a scene's `devices` that opens exactly this one; empty if it
                          has no channels */
 };
@@ -89,8 +89,8 @@ struct tact_attached_subdevice {
                           may be empty */
     char output[48]; /**< the same of outputs: "ao0 .. ao1", "do0 .. do7" */
     int channels;    /**< number of its channels */
-    uint32_t maxdata;                                       /**< of channel 0 */
-    int range_count;                                        /**< of channel 0 */
+    uint32_t maxdata;                                       /**< maxdata of channel 0 */
+    int range_count;                                        /**< range count of channel 0 */
     struct tact_attached_range range[TACT_ATTACHED_RANGES]; /**< its ranges */
     bool busy;                                              /**< another process has it */
     bool calibrates; /**< by software: `calibration` in the scene */
@@ -100,7 +100,7 @@ struct tact_attached_subdevice {
 /** A measurement card. */
 struct tact_attached_board {
     char path[64];       /**< /dev/comedi0 */
-    char name[32];       /**< of the board; empty where it is closed, as driver */
+    char name[32];       /**< name of the board; empty where it is closed, as driver */
     char driver[32];     /**< name of its kernel driver */
     int subdevice_count; /**< number of its subdevices */
     struct tact_attached_subdevice subdevice[TACT_ATTACHED_SUBDEVICES]; /**< [subdevice_count] */

@@ -9,7 +9,7 @@
 /* Subdevice types with a word in a scene. */
 static const struct word {
     int type;
-    const char *text; /* of the type, for people */
+    const char *text; /* description of the type */
     const char *input;
     const char *output;
 } words[] = {

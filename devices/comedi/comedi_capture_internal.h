@@ -74,16 +74,16 @@ struct tact_comedi_captured {
     unsigned int channel;
     lsampl_t maxdata;
     unsigned int range;
-    double low; /* of the range [V] */
+    double low; /* lower end of the range [V] */
     double high;
-    comedi_polynomial_t volts; /* of the range */
+    comedi_polynomial_t volts; /* volts of the range */
 };
 
 /** A capture that is played back. */
 struct tact_comedi_play {
     char driver[COMEDI_NAMELEN];
     char board[COMEDI_NAMELEN];
-    double period; /* of the recorded session [s] */
+    double period; /* period of the recorded session [s] */
     int channels;
     struct tact_comedi_captured channel[TACT_DEVICE_CHANNELS];
     size_t rows;

@@ -33,7 +33,7 @@ struct tact_comedi_channel {
     /* index in the list of instructions */
     int op;
     int bit;      /* digital: of the second word */
-    int captured; /* of a recording: its column */
+    int captured; /* column of the recording */
 };
 
 /* Channels that a stream adds, the last of the device: age of the scan [s], number of restarts. */
@@ -41,7 +41,7 @@ enum { TACT_COMEDI_STREAM_CHANNELS = 2 };
 
 struct tact_comedi_layout {
     char path[256];
-    char driver[COMEDI_NAMELEN]; /* of the board that was found: another one is refused */
+    char driver[COMEDI_NAMELEN]; /* driver of the board that was found: another one is refused */
     char board[COMEDI_NAMELEN];
     int input_count;
     int output_count;
@@ -52,7 +52,7 @@ struct tact_comedi_layout {
     double stream;             /* [Hz] of analog inputs; 0: read in the tick */
     int64_t stream_timeout_ns; /* age of a scan that is a fault */
     int stream_count;          /* inputs in a scan */
-    size_t stream_sample;      /* of a value in the driver's buffer [B] */
+    size_t stream_sample;      /* size of a value in the driver's buffer [B] */
     int input_ops;             /* all inputs: one list of instructions */
     struct tact_comedi_op in[TACT_COMEDI_OPS];
     int output_ops; /* all outputs: another */

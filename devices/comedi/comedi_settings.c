@@ -15,7 +15,7 @@ static const struct source {
     enum tact_comedi_kind kind;
     bool input;
     bool output;
-    int type[2]; /* of subdevices */
+    int type[2]; /* type of subdevices */
 } sources[] = {
     {"ai", TACT_COMEDI_ANALOG, true, false, {COMEDI_SUBD_AI, -1}},
     {"ao", TACT_COMEDI_ANALOG, false, true, {COMEDI_SUBD_AO, -1}},

@@ -31,12 +31,12 @@ struct tact_comedi {
     uint32_t beyond[TACT_DEVICE_WRENCHES][6];        /* ticks in a row over the limit */
     unsigned int overload_now[TACT_DEVICE_WRENCHES]; /* axes, as bits */
     bool counting;                                   /* counter[] holds values of this board */
-    int write_error;                                 /* of the last tick, negative errno or 0 */
-    uint32_t good;                                   /* ticks without fault */
-    double gate;                                     /* factor of the outputs, 0 to 1 */
+    int write_error; /* write error of the last tick, negative errno or 0 */
+    uint32_t good;   /* ticks without fault */
+    double gate;     /* factor of the outputs, 0 to 1 */
     int64_t stamp_ns;
     struct tact_comedi_stream *stream; /* NULL: analog inputs are in the list */
-    struct tact_comedi_words words;    /* of this tick */
+    struct tact_comedi_words words;    /* words of this tick */
     struct tact_comedi_capture capture;
     struct tact_comedi_play *play; /* a recording instead of a board, or NULL */
     bool zero_outputs;             /* the guard has ended, and the outputs were zeroed without it */
@@ -53,7 +53,7 @@ struct tact_comedi {
     bool lost;
     int open_error; /* last one reported */
     unsigned int faults_reported[TACT_DEVICE_CHANNELS];
-    uint32_t lost_reported; /* of the stream */
+    uint32_t lost_reported; /* reported losses of the stream */
     struct tact_monitor monitor;
 };
 

@@ -14,7 +14,7 @@ enum { MAX_FILE_BYTES = 1 << 20, LONGEST = 512, AXES = 6 };
 
 struct tag {
     const char *name; /* NULL: none */
-    size_t length;    /* of the name */
+    size_t length;    /* length of the name */
     const char *end;  /* its ">" */
     bool closes;      /* </name> */
     bool empty;       /* <name/> */

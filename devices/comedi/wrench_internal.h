@@ -13,7 +13,7 @@
 struct tact_wrench_map {
     int gauges;
     double matrix[6][TACT_WRENCH_GAUGES]; /* [N, N m] by the gauges' unit */
-    double bias[TACT_WRENCH_GAUGES];      /* of the gauges at rest, in their unit */
+    double bias[TACT_WRENCH_GAUGES];      /* bias of the gauges at rest, in their unit */
 };
 
 /** Computes the wrench from the gauges. Real-time safe. */

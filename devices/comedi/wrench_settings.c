@@ -10,7 +10,8 @@ enum { SETTINGS = 16 };
 
 struct reading {
     const struct tact_device_config *is_complete;
-    const struct tact_device_config *config; /* of this sensor: keys without "wrenches[0]." */
+    const struct tact_device_config
+        *config; /* config of this sensor: keys without "wrenches[0]." */
     const struct tact_device_channel *inputs;
     int input_count;
     struct tact_wrench *wrench;

@@ -16,7 +16,7 @@
 struct tact_csv {
     char path[4096];
     FILE *file;
-    int line;   /* of the line in `text`, from 1 */
+    int line;   /* number of the line in `text`, from 1 */
     char *text; /* the line, cut into fields */
     size_t capacity;
     char separator;

@@ -49,7 +49,7 @@ struct tact_evdev_channel {
 struct tact_evdev_range {
     double low;
     double high;
-    double rest; /* of a centred axis */
+    double rest; /* rest of a centred axis */
     double dead; /* raw units from rest */
     bool raw;    /* the channel has raw counts */
 };

@@ -15,8 +15,8 @@ static const double slack = 1e-9; /* [s] tolerance of sums of times */
 struct reading {
     FILE *file;
     int line;
-    double period;     /* of the recorded session [s], 0: not known */
-    int64_t origin_ns; /* of its first event, if its ticks are unknown */
+    double period;     /* period of the recorded session [s], 0: not known */
+    int64_t origin_ns; /* time of its first event, if its ticks are unknown */
     size_t capacity;
     bool began; /* an event was read */
     int type;   /* type of the description being read in the header, -1: none */

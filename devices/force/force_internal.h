@@ -18,8 +18,8 @@ enum tact_force_channel {
     TACT_FORCE_DAMPER, /* 0 .. 1: against speed */
     TACT_FORCE_FRICTION,
     TACT_FORCE_INERTIA,
-    TACT_FORCE_VIBRATION, /* of a sine; of this and the next the sign does not matter */
-    TACT_FORCE_STRONG,    /* of the heavy motor of a rumble pad, 0 .. 1 */
+    TACT_FORCE_VIBRATION, /* level of a sine; the sign of this and the next does not matter */
+    TACT_FORCE_STRONG,    /* level of the heavy motor of a rumble pad, 0 .. 1 */
     TACT_FORCE_WEAK,      /* ... and of the light one */
     TACT_FORCE_CHANNELS
 };
@@ -40,10 +40,10 @@ enum tact_force_slot {
 struct tact_force_plan {
     uint32_t wanted;                   /* requested channels, a bit each */
     int32_t slot[TACT_FORCE_CHANNELS]; /* slot that renders the channel, or -1 */
-    uint16_t type[TACT_FORCE_SLOTS];   /* of the kernel's effects, 0: not used */
-    uint16_t waveform;                 /* of TACT_FORCE_WAVE */
+    uint16_t type[TACT_FORCE_SLOTS];   /* types of the kernel's effects, 0: not used */
+    uint16_t waveform;                 /* waveform of TACT_FORCE_WAVE */
     uint16_t wave_ms;                  /* its period */
-    uint16_t gain;                     /* of the device, 0 .. 0xffff */
+    uint16_t gain;                     /* gain of the device, 0 .. 0xffff */
     uint8_t has_gain;
     uint8_t has_autocenter;
 };

@@ -17,7 +17,7 @@ struct tact_comedi_op {
     uint32_t subdevice;
     uint32_t chanspec;
     uint32_t maxdata; /* largest value that is written */
-    uint32_t safe[2]; /* of outputs: the words of zero output */
+    uint32_t safe[2]; /* words of zero output */
 };
 
 struct tact_comedi_list {

@@ -33,8 +33,8 @@ struct tact_guard_output {
 /** How the guard is started. */
 struct tact_guard_options {
     const char *board;  /**< node */
-    const char *driver; /**< of the board; a board that returns must have the same */
-    const char *name;   /**< of the board */
+    const char *driver; /**< driver of the board; a board that returns must have the same */
+    const char *name;   /**< name of the board */
     const struct tact_guard_output *outputs; /**< [output_count] outputs that it sets to rest */
     int output_count;                        /**< number of outputs */
     int64_t timeout_ns;                      /**< longest time between two heartbeats [ns], > 0 */

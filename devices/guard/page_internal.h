@@ -17,7 +17,7 @@ enum tact_guard_kind { TACT_GUARD_BOARD, TACT_GUARD_FORCE };
  * while writing leaves no trace. */
 struct tact_guard_head {
     /* set before the guard starts */
-    uint64_t size; /* of the page: both sides are of the same build */
+    uint64_t size; /* size of the page: both sides are of the same build */
     int32_t kind;
     int64_t timeout_ns;
     /* of the controller */

@@ -9,7 +9,7 @@
 #include "page_internal.h"
 
 struct tact_guard {
-    struct tact_guard_head *head; /* of its page */
+    struct tact_guard_head *head; /* head of its page */
     size_t size;
     pid_t pid;   /* for people; 0: a thread */
     int process; /* pidfd, -1: a thread */

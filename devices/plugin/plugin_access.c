@@ -8,7 +8,7 @@
 #include <unistd.h>
 #include "devices/plugin/plugin_internal.h"
 
-#define PATH "%.150s" /* of a message, which is cut at the end */
+#define PATH "%.150s" /* path in a message, which is truncated at the end */
 
 bool tact_plugin_trusted(const struct stat *file, uid_t user)
 {

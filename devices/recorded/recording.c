@@ -12,8 +12,8 @@
 static const double slack = 1e-9; /* [s] tolerance of sums of times */
 
 struct row {
-    double time; /* of the record [s] */
-    int64_t age; /* of its newest value [ns] */
+    double time; /* time of the record [s] */
+    int64_t age; /* age of its newest value [ns] */
     int32_t state;
 };
 

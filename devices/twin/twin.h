@@ -71,7 +71,7 @@ extern TACT_API const struct tact_device_type tact_twin_type;
 struct tact_twin_state {
     double position; /**< [m], [rad] */
     double velocity; /**< [m/s], [rad/s] */
-    double force;    /**< of the motor since the tick before [N], [N m] */
+    double force;    /**< force of the motor since the tick before [N], [N m] */
 };
 
 /** State of an axis by its index from 0. From the thread that reads, or after it has ended.

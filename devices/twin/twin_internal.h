@@ -32,8 +32,8 @@ enum tact_twin_effect {
     TACT_TWIN_CENTER, /* ... which is at this reading */
     TACT_TWIN_DAMPER, /* 0 .. 1: against speed */
     TACT_TWIN_FRICTION,
-    TACT_TWIN_VIBRATION, /* of a sine; of this and the next the sign does not matter */
-    TACT_TWIN_HEAVY,     /* of the motors of a rumble pad */
+    TACT_TWIN_VIBRATION, /* level of a sine; the sign of this and the next does not matter */
+    TACT_TWIN_HEAVY,     /* heavy motor of a rumble pad; the light one follows */
     TACT_TWIN_LIGHT,
     TACT_TWIN_EFFECTS
 };
@@ -41,18 +41,19 @@ enum tact_twin_effect {
 struct tact_twin_axis {
     /* as set */
     double mass, damping, stiffness, rest, start;
-    double strength, limit;           /* of the motor; limit may be infinite */
-    double scale, origin, step;       /* of the reading; step 0: none, else from origin */
-    double range[2], stops[2];        /* of the reading, of x; may be infinite */
-    double grip, grip_damping, reach; /* of the hand */
-    int channel;                      /* of the hand, -1: none */
+    double strength, limit; /* strength and limit of the motor; limit may be infinite */
+    double scale, origin,
+        step; /* scale, origin and step of the reading; step 0: none, otherwise from the origin */
+    double range[2], stops[2];        /* range and stops of the reading, of x; may be infinite */
+    double grip, grip_damping, reach; /* grip, grip damping and reach of the hand */
+    int channel;                      /* channel of the hand, -1: none */
     int output;                       /* -1: none */
     double effect_spring, effect_damper, effect_friction, effect_vibration; /* for 1 */
     /* as it is */
     struct tact_twin_step motion; /* with this spring and damper of its effects, 0 .. 1: */
     double by_spring, by_damper;
     double x, w;      /* position [m], speed times the period [m] */
-    double target;    /* of the hand at the last tick [m] */
+    double target;    /* target of the hand at the last tick [m] */
     double requested; /* written last [N] */
     double force;     /* that acts [N] */
     struct tact_twin_delay motor, sensor;
@@ -63,7 +64,7 @@ struct tact_twin {
     int axes, buttons, outputs;
     struct tact_twin_axis axis[TACT_TWIN_AXES];
     int effect[TACT_TWIN_EFFECTS]; /* output, -1: none */
-    double frequency[3];           /* of vibration, heavy and light motor [Hz] */
+    double frequency[3];           /* frequency of vibration, heavy and light motor [Hz] */
     double wanted[TACT_TWIN_EFFECTS], level[TACT_TWIN_EFFECTS];
     struct tact_twin_delay effect_delay[TACT_TWIN_EFFECTS];
     int button[TACT_DEVICE_CHANNELS]; /* channel of the hand, -1: none */

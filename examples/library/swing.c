@@ -8,7 +8,7 @@
 struct swing {
     double amplitude; /* [rad] */
     double frequency; /* [Hz] */
-    double felt;      /* of the last tick [N m] */
+    double felt;      /* value written in the last tick [N m] */
 };
 
 /* Called in every tick. Uses the scene's time, so that a session has the same bits on every clock.

@@ -26,7 +26,7 @@ struct foxglove_client {
     int waiting;    /* 1: a frame has been due since an earlier update */
     uint64_t lost, reported; /* frames that it missed, and how many were reported to it */
     int64_t reported_ns;     /* time of the last report, CLOCK_MONOTONIC */
-    int level;               /* of the status message that is due; 0: none */
+    int level;               /* level of the status message that is due; 0: none */
     char status[256];
     int fault; /* 1: the fault of the session was sent */
     int scene_due;

@@ -13,10 +13,10 @@ struct playback {
     struct tact_log *log;
     struct tact_scene_log view;
     struct wire_gather gather;
-    uint64_t index;                   /* of the record in `now`; 0: none was read */
+    uint64_t index;                   /* index of the record in `now`; 0: none was read */
     struct tact_record *before, *now; /* records of two successive ticks */
     int *devices;
-    struct tact_pressure *map; /* of the last tick that ran */
+    struct tact_pressure *map; /* pressures of the last tick that ran */
     /* called with each record that is read; or NULL */
     void (*each)(void *user, const struct tact_record *record);
     void *user;

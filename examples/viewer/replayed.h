@@ -16,14 +16,14 @@ struct replayed {
 
     struct server *server; /* NULL until the first turn */
     struct tact_topics *topics;
-    struct tact_record *record; /* of the last tick that was replayed */
+    struct tact_record *record; /* record of the last tick that was replayed */
     size_t record_bytes;
     struct wishes wishes;
     struct wire_gather gather;
     const struct tact_scene_log *view;
-    struct wire_state state; /* of the last tick that was replayed */
+    struct wire_state state; /* state of the last tick that was replayed */
     int *devices;
-    struct tact_pressure *map; /* of that tick */
+    struct tact_pressure *map; /* map of that tick */
     double due;                /* number of ticks that are due */
     int64_t next_ns;           /* when the next frame is due */
     char *hello;

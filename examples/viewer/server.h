@@ -33,9 +33,9 @@ struct server_options {
     size_t mesh_count;   /* number of messages from wire_meshes() */
     void *const *meshes; /* the messages, and their sizes; they and hello must outlive the server */
     const size_t *mesh_sizes;
-    const struct tact_world *world; /* of the samples; it must outlive the server */
+    const struct tact_world *world; /* world of the samples; it must outlive the server */
     size_t device_count;
-    const char *name;           /* of the session or log, for display */
+    const char *name;           /* name of the session or log, for display */
     struct tact_topics *topics; /* only the server's thread may use it while the server is open */
     size_t record_room;         /* bytes of the longest record of these topics */
     const char *allowed_origin; /* origin from which a browser may use foxglove.sdk.v1; or NULL */

@@ -37,7 +37,7 @@ struct server {
     struct tact_triple *slots; /* from the publishing thread */
     size_t record_at;          /* place of the record in a slot */
     const struct slot *newest;
-    unsigned char *frame; /* of the newest sample, where a page needed it */
+    unsigned char *frame; /* frame of the newest sample, where a page needs it */
     size_t frame_bytes;
     uint32_t frame_number; /* 0: none was written */
     unsigned char *buffer; /* the message that is being written */

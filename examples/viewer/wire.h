@@ -31,10 +31,10 @@ enum { WIRE_PAUSED = 1, WIRE_ENDED = 2, WIRE_DEADMAN = 4 };
 struct wire_head {
     /* flags: of the enum above; safety: enum tact_safety_state */
     uint8_t type, flags, safety, unused;
-    uint32_t number;                  /* of the frame */
-    double tick, time;                /* of the last tick in the frame [s] */
+    uint32_t number;                  /* number of the frame */
+    double tick, time;                /* tick and time of the last tick in the frame [s] */
     double wake, compute;             /* largest value of the frame's ticks [ns] */
-    double residual;                  /* of the last solve */
+    double residual;                  /* residual of the last solve */
     uint32_t iterations, missed, age; /* iterations of the solver; ticks that missed their deadline
                                          so far; age of the moments */
     uint32_t shapes, contacts, joints, devices, bins;
@@ -42,31 +42,32 @@ struct wire_head {
 };
 
 struct wire_pose {
-    float position[3], quat_wxyz[4], unused; /* of a shape [m, world] */
+    float position[3], quat_wxyz[4], unused; /* pose of a shape [m, world] */
 };
 
 struct wire_contact {
     uint32_t pair, a, b, limits, corners; /* enum tact_limit bits */
     uint32_t pushes; /* 1: the force of a finger on a body, drawn so that it ends at the centre of
                         pressure */
-    double normal, friction, torsion;   /* [N], [N], [N m] about the centre of pressure */
-    double least, most;                 /* normal force in the frame's ticks [N] */
-    double margins[TACT_MARGIN_COUNT];  /* struct tact_margins */
-    float centre[3], n[3], pressure[3]; /* of the patch [m, world] */
-    float force[3], torque[3];          /* on the moving body, or on the upper one of two */
-    float peak;                         /* largest pressure [Pa]; 0: the model computes none */
+    double normal, friction, torsion;  /* [N], [N], [N m] about the centre of pressure */
+    double least, most;                /* normal force in the frame's ticks [N] */
+    double margins[TACT_MARGIN_COUNT]; /* struct tact_margins */
+    float centre[3], n[3],
+        pressure[3];           /* centre, normal and centre of pressure of the patch [m, world] */
+    float force[3], torque[3]; /* on the moving body, or on the upper one of two */
+    float peak;                /* largest pressure [Pa]; 0: the model computes none */
 };
 
 /* The pressure of a patch in cells, at their middles: row by row along u, then along v. */
 struct wire_pressure {
-    float corner[3], u[3], v[3];           /* of the grid, and its sides [m, world] */
+    float corner[3], u[3], v[3];           /* corner of the grid, and its sides [m, world] */
     float load;                            /* integral of the pressure [N] */
     uint8_t cell[WIRE_CELLS * WIRE_CELLS]; /* 0: outside; 1 to 255: 0 to the peak */
 };
 
 struct wire_joint {
     double value, target, torque; /* [rad, m], [N m, N] */
-    float position[3], unused;    /* of the link's frame [m, world] */
+    float position[3], unused;    /* position of the link's frame [m, world] */
 };
 
 /* State of the session that the world does not have. */
@@ -86,7 +87,7 @@ struct wire_state {
 struct wire_gather {
     uint32_t number, ticks;
     double wake, compute;
-    uint32_t bins[2][WIRE_BINS]; /* of all ticks so far: wake-up, compute */
+    uint32_t bins[2][WIRE_BINS]; /* histogram of all ticks so far: wake-up, compute */
     int count;
     struct {
         int contact, seen; /* pair times TACT_PIECES + piece; 1: touching in the last tick */
@@ -111,7 +112,7 @@ struct wire_sample {
     struct wire_state state;
     int shapes, contacts, joints, has_map; /* has_map: 1 where map is valid */
     struct wire_touching contact[WIRE_CONTACTS];
-    struct tact_pressure map; /* of the last tick */
+    struct tact_pressure map; /* pressures of the last tick */
     unsigned char rest[];     /* poses, joints and devices as in a frame */
 };
 

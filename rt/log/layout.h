@@ -50,7 +50,7 @@ struct tact_field {
                         the header */
     uint32_t count;  /**< number of doubles, >= 1 */
     int listed;      /**< 1: field of a pair, added by tact_layout_add_pair() */
-    double absent;   /**< of an element's field: value of each double if the pair is not in the list
+    double absent;   /**< value of each double of an element's field if the pair is not in the list
                         [as the field] */
 };
 

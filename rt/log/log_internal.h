@@ -34,7 +34,7 @@ struct tact_log_pairs {
 struct tact_log_tick {
     uint64_t tick;
     int64_t stamp_ns;
-    const uint8_t *values;       /* of the layout's fields */
+    const uint8_t *values;       /* values of the layout's fields */
     uint32_t elements;           /* number of elements in its list */
     struct tact_cdr_reader list; /* start of the next element */
 };
@@ -48,7 +48,7 @@ struct tact_log_element {
 struct tact_log {
     struct tact_mcap_reader file;
     struct tact_log_state state;
-    struct tact_layout layout; /* of the file's messages */
+    struct tact_layout layout; /* layout of the file's messages */
     struct tact_log_pairs pairs;
     bool layout_known;
     bool truncated;      /* the data end without the record that ends them: the writer was killed */

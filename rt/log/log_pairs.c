@@ -6,7 +6,7 @@
 
 #include "log_internal.h"
 
-#define MOST_FIELDS (1U << 20) /* of all pairs: 350 bytes each in memory */
+#define MOST_FIELDS (1U << 20) /* fields of all pairs: 350 bytes each in memory */
 
 int tact_log_parse_tick(const struct tact_log *log, struct tact_span data,
                         struct tact_log_tick *tick)

@@ -28,7 +28,7 @@ void tact_mcap_put_header(struct tact_bytes *out, const char *profile, const cha
 struct tact_mcap_takeover {
     int fd;         /* open for reading and writing; owned by the writer from then on */
     uint64_t end;   /* offset at which the usable part ends: after a whole record */
-    int zstd_level; /* of the new chunks */
+    int zstd_level; /* zstd level of the new chunks */
     struct tact_span
         definitions;         /* schemas and channels, for a file in which no chunk has them yet */
     struct tact_span header; /* the expected record, if known; else empty */

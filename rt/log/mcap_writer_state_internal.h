@@ -11,7 +11,7 @@
 struct tact_mcap_channel_state {
     uint64_t messages;       /* in the file, and in the open chunk */
     uint32_t next;           /* next sequence number; skips the lost ones */
-    struct tact_bytes index; /* of the open chunk: (time, offset) pairs */
+    struct tact_bytes index; /* index of the open chunk: (time, offset) pairs */
 };
 
 /* Index records, collected until the file is closed. */

@@ -124,8 +124,8 @@ struct tact_recorder_content {
     size_t sensor_count;                           /**< number of sensors */
     const struct tact_recorder_shape *shapes;      /**< [shape_count] shapes, for /scene */
     size_t shape_count;                            /**< number of shapes */
-    const char *const *owners; /**< of each shape, if the layout has a list: name of its body or
-                                  link, which names its contacts. UTF-8 */
+    const char *const *owners; /**< name of each shape's body or link, if the layout has a list,
+                                  whose contacts it names. UTF-8 */
     size_t owner_count;        /**< number of owners */
 };
 

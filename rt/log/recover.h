@@ -21,10 +21,10 @@ struct tact_recover_report {
     bool was_complete; /**< the log was complete before */
     bool rings; /**< the recorder's rings were found; without them the last ticks may be missing */
     uint64_t ticks;        /**< in the log now */
-    uint64_t ticks_added;  /**< of them from the rings */
+    uint64_t ticks_added;  /**< number of those from the rings */
     uint64_t ticks_lost;   /**< committed, but damaged in the rings */
     uint64_t events;       /**< in the log now */
-    uint64_t events_added; /**< of them from the rings */
+    uint64_t events_added; /**< number of those from the rings */
     uint64_t events_lost;  /**< committed, but damaged in the rings */
     uint64_t bytes_cut; /**< truncated record that was being written when the recorder was killed */
     bool counters_damaged;  /**< the rings' counters were invalid: more ticks may be lost */

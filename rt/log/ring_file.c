@@ -28,7 +28,7 @@
  * machine. */
 struct head {
     _Atomic uint64_t magic;
-    uint32_t crc; /* of the rest of the header and of the description */
+    uint32_t crc; /* crc of the rest of the header and of the description */
     uint32_t session_bytes;
     struct tact_ring_sizes sizes;
 };

@@ -32,7 +32,7 @@ struct tact_scene_material {
         double thickness; /**< T of the layer [m], required: pressure is E / T times depth */
         double cell;      /**< edge of a mesh's finest cells [m]; default 0: by the mesh */
         char *kind;       /**< auto (default), screened, laplace or distance */
-    } field;              /**< of the model `field`; all 0 if not set: rigid */
+    } field;              /**< parameters of the model `field`; all 0 if not set: rigid */
 };
 
 /**
@@ -54,13 +54,13 @@ struct tact_scene_pair {
 
 /** A procedural solid: the members of struct tact_generate. */
 struct tact_scene_generate {
-    char *kind;         /**< of tact_generate_names; required */
+    char *kind;         /**< one of tact_generate_names; required */
     double edge;        /**< [m] */
     double radius;      /**< [m] */
     double height;      /**< [m] */
     double tube;        /**< [m] */
     double bump;        /**< [m] */
-    uint32_t count;     /**< of sides, teeth or bumps */
+    uint32_t count;     /**< number of sides, teeth or bumps */
     uint32_t triangles; /**< requested number of triangles */
     uint32_t seed;      /**< default 0 */
 };
@@ -75,11 +75,11 @@ struct tact_scene_shape {
     double size[3]; /**< box: full edge lengths; ellipsoid: whole axes [m] */
     char *file;     /**< convex, mesh: OBJ or STL, relative to the scene's folder */
     struct tact_scene_generate *generate; /**< convex, mesh: instead of a file, else NULL */
-    double scale;                         /**< of the file's coordinates; default 1 [1] */
+    double scale;                         /**< scale of the file's coordinates; default 1 [1] */
     double (*profile)[2];       /**< revolution: [profile_count] points (r, z) of its profile [m],
                                      contact/shape/charts.h */
     uint32_t profile_count;     /**< number of points */
-    double position[3];         /**< of the shape in its body's frame [m]; default 0 */
+    double position[3];         /**< position of the shape in its body's frame [m]; default 0 */
     double quat_wxyz[4];        /**< default identity [1] */
     char *material;             /**< required */
     struct tact_shape shape;    /**< filled on load: tessellated, mesh attached */
@@ -101,9 +101,9 @@ struct tact_scene_body {
     double *inertia;        /**< 6: ixx iyy izz ixy ixz iyz [kg m^2] about the centre of mass, body
                                  axes; default: of the shapes, uniform density (filled on load
                                  for every moving body; NULL only for fixed ones) */
-    double position[3];     /**< of the body frame at the start [m]; default 0 */
+    double position[3];     /**< position of the body frame at the start [m]; default 0 */
     double quat_wxyz[4];    /**< default identity; normalised on load [1] */
-    double velocity[3];     /**< of the centre of mass at the start [m/s], world */
+    double velocity[3];     /**< velocity of the centre of mass at the start [m/s], world */
     double angular_velocity[3]; /**< [rad/s], world */
     double support_until;       /**< its weight is compensated until this time [s]; default 0 */
     struct tact_scene_shape *shapes; /**< [shapes_count] shapes */
@@ -119,12 +119,12 @@ struct tact_scene_constraint {
                       except that bodies joined to it do not touch it */
     uint32_t bodies_count; /**< number of bodies, 1 or 2 */
     double position[3];    /**< initial position [m], world; default 0 */
-    double axis[3]; /**< of a hinge or slider, world at the start; normalised on load; default
-                         0 0 1 [1] */
+    double axis[3]; /**< axis of a hinge or slider, world at the start; normalised on load; default
+                       0 0 1 [1] */
     double lower; /**< stops of the first body's rotation [rad] or displacement [m] from the start,
                      both or neither; a hinge's within -pi to pi */
     double upper; /**< upper stop, in the unit of lower */
-    double damping;  /**< of a hinge [N m s/rad] or slider [N s/m], >= 0 */
+    double damping;  /**< damping of a hinge [N m s/rad] or slider [N s/m], >= 0 */
     double friction; /**< dry, of a hinge [N m] or slider [N], >= 0 */
 };
 
@@ -142,8 +142,8 @@ struct tact_scene_port {
  * joint and its target, both of which move. */
 struct tact_scene_coupling {
     double stiffness; /**< [N m/rad] or [N/m], > 0 */
-    double damping;   /**< of the rate relative to the target [N m s/rad] or [N s/m], >= 0 */
-    double filter;    /**< cut-off of the low-pass of the target's rate [Hz]; default 0: none */
+    double damping; /**< damping of the rate relative to the target [N m s/rad] or [N s/m], >= 0 */
+    double filter;  /**< cut-off of the low-pass of the target's rate [Hz]; default 0: none */
     struct tact_scene_port *device; /**< the device, or NULL: its port is not controlled */
     bool hard; /**< true: the force is kept within the energy bound; false: a passivity controller
                     acts; see ../passivity.h. Needs device; default false */
@@ -151,15 +151,16 @@ struct tact_scene_coupling {
 
 /** The joint between a link and its parent. */
 struct tact_scene_joint {
-    char *type;         /**< hinge (about axis) or slide (along axis) */
-    double axis[3];     /**< unit vector, joint frame (= the link's frame); normalised on load */
-    double position[3]; /**< of the link's frame in the parent's frame at joint value 0 [m] */
+    char *type;     /**< hinge (about axis) or slide (along axis) */
+    double axis[3]; /**< unit vector, joint frame (= the link's frame); normalised on load */
     double
-        quat_wxyz[4]; /**< of the link's frame in the parent's frame at 0; default identity [1] */
-    double stiffness; /**< of the drive [N m/rad] or [N/m], >= 0 */
-    double damping;   /**< of the drive [N m s/rad] or [N s/m], >= 0 */
-    double limit;     /**< of the torque [N m] or force [N] of drive or coupling; 0: none */
-    double start;     /**< joint value and target at the start [rad] or [m] */
+        position[3]; /**< position of the link's frame in the parent's frame at joint value 0 [m] */
+    double quat_wxyz[4]; /**< orientation of the link's frame in the parent's frame at joint value
+                            0; default identity [1] */
+    double stiffness;    /**< stiffness of the drive [N m/rad] or [N/m], >= 0 */
+    double damping;      /**< damping of the drive [N m s/rad] or [N s/m], >= 0 */
+    double limit; /**< limit of the torque [N m] or force [N] of drive or coupling; 0: none */
+    double start; /**< joint value and target at the start [rad] or [m] */
     struct tact_scene_coupling *coupling; /**< in place of stiffness and damping, or NULL */
 };
 
@@ -179,7 +180,7 @@ struct tact_scene_link {
 /** A tree of links on a fixed base. */
 struct tact_scene_hand {
     char *name;          /**< name of the hand */
-    double position[3];  /**< of the base [m] */
+    double position[3];  /**< position of the base [m] */
     double quat_wxyz[4]; /**< orientation of its base, world [1] */
     bool weightless; /**< true: gravity does not act on its links (compensated); default false */
     struct tact_scene_link *links; /**< [links_count] links, parents first */
@@ -246,7 +247,7 @@ struct tact_scene_contact {
     char *model;      /**< a name of contact/pair/model.h, or auto (default): by kinds of shape.
                            patch is the old name of volume */
     uint32_t points;  /**< maximum number of points per tick of that model; default 4096 */
-    char *metric;     /**< of Algorithm 1: euclidean or mass (default) */
+    char *metric;     /**< metric of Algorithm 1: euclidean or mass (default) */
     char *split;      /**< auto (default) or never: see struct tact_world_options */
     char *spin;       /**< auto (default), corners, uniform, hertz or limit-surface */
 };
@@ -287,7 +288,7 @@ struct tact_scene_index;
 struct tact_scene {
     char *name;        /**< name of the scene */
     double gravity[3]; /**< [m/s^2]; default 0 0 -9.81 */
-    double period;     /**< of the loop [s]; default 0.001 */
+    double period;     /**< period of the loop [s]; default 0.001 */
     double duration;   /**< default duration of a run [s]; default 10 */
     double max_speed; /**< maximum speed of a body or sliding joint [m/s], above it a fault; default
                          1000 */

@@ -37,7 +37,7 @@ struct tact_index_node {
     enum tact_index_kind kind;
     int key_line;
     int key_column;
-    int line; /**< of the value */
+    int line; /**< line of the value */
     int column;
 };
 

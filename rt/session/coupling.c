@@ -10,8 +10,9 @@
 #include "rt/passivity.h"
 #include "rt/session/session_internal.h"
 
-#define ENGAGE_TIME 0.3  /* time constant with which an offset decays after engagement [s] */
-#define MOST_DAMPING 0.1 /* of the controller, over mass / period: passivity.h */
+#define ENGAGE_TIME 0.3 /* time constant with which an offset decays after engagement [s] */
+#define MOST_DAMPING                                                                               \
+    0.1 /* largest damping of the controller, relative to mass / period: see passivity.h */
 #define NEGLIGIBLE 1e-12 /* offset that counts as 0 [rad, m] */
 
 static void map_coupling(struct tact_session *s, uint32_t hand, uint32_t link)

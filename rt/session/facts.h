@@ -22,8 +22,8 @@ TACT_BEGIN_DECLS
 /** Facts of the machine, its libraries and this build, for a log. */
 struct tact_facts {
     char build[160];   /**< version and compiler */
-    char build_id[64]; /**< of the library or program that contains tact, hexadecimal; or "unknown"
-                        */
+    char build_id[64]; /**< build id of the library or program that contains tact, hexadecimal; or
+                          "unknown" */
     char machine[72];  /**< architecture, "x86_64": results are the same bit for bit within one */
     char cpu[96];      /**< model name; results do not depend on it */
     char libc[48];     /**< version of the C library */

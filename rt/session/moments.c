@@ -11,7 +11,8 @@
     32 /* slots of poses in addition to max_age: results of large pairs may be older               \
         */
 #define SOURCE_PAIRS                                                                               \
-    20000 /* of which a source takes 2 kB each, near or not: 1,000 bodies took 6 s to set up */
+    20000 /* maximum number of pairs of a source, which needs 2 kB for each, near or not: 1,000    \
+             bodies took 6 s to set up */
 #define UNMEASURED                                                                                 \
     20 /* ticks in a row that a pair may be advanced without a measurement; then a fault */
 #define FIRST_FRAME_NS                                                                             \

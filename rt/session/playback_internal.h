@@ -16,7 +16,7 @@ struct session_playback {
     } opened[PLAYBACK_DEVICES]; /* the first is the output device */
     int count;
     int logged;                        /* index of the device in the log's scene */
-    int deadman_device;                /* of `opened` */
+    int deadman_device;                /* index of the deadman's device in `opened` */
     int deadman_channel;               /* input */
     int channel[TACT_SAFETY_CHANNELS]; /* for each output of the log: the device's channel, or -1 */
     struct tact_safety safety;

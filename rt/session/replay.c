@@ -139,7 +139,7 @@ struct replay_place {
     uint64_t from, to; /* ticks; to: the one after the last */
     uint64_t expected; /* tick that follows the last record */
     uint64_t chosen;   /* tick chosen by turn(), for which it is not called again */
-    int64_t start_ns;  /* of tick 0, at the pace of the recording; 0: unknown */
+    int64_t start_ns;  /* time of tick 0, at the pace of the recording; 0: unknown */
     struct tact_record *now, *before;
 };
 

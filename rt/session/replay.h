@@ -69,7 +69,7 @@ struct tact_replay_options {
 struct tact_replay_report {
     uint64_t ticks;                    /**< replayed */
     uint64_t values;                   /**< compared */
-    uint64_t differing;                /**< of these, not equal bit for bit */
+    uint64_t differing;                /**< number of those not equal bit for bit */
     uint64_t first_tick;               /**< tick of the first difference */
     char first_field[TACT_FIELD_NAME]; /**< its field */
     uint32_t first_element;            /**< its element */
@@ -79,14 +79,15 @@ struct tact_replay_report {
     int complete;        /**< 1: the log is undamaged */
     uint64_t bytes_lost; /**< damaged bytes of the log that were not used */
     char damage[256];    /**< description of the damage; "" where there is none */
-    int results_version; /**< of the log's writer, see tact_log_results_version() */
+    int results_version; /**< results version of the log's writer, see tact_log_results_version() */
     char mismatch[512];  /**< facts of the machine or build that differ from the log's, the results
                             version first; "" where none do */
     struct tact_histogram compute; /**< compute times of the replayed ticks [ns] */
     int64_t took_ns;               /**< from opening the log to the last comparison */
     int64_t session_ns;            /**< sum of the recorded compute times of those ticks [ns] */
     uint64_t playback_ticks;       /**< ticks in which the device was written */
-    uint64_t playback_armed; /**< of these, with its deadman held; in all others zero was written */
+    uint64_t playback_armed;   /**< number of those with its deadman held; in all others zero was
+                                  written */
     uint64_t playback_limited; /**< values changed by its limits or rates */
     int playback_fault;        /**< 1: a value in the log was not finite: zero from then on */
 };

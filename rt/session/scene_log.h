@@ -45,8 +45,8 @@ struct tact_scene_log_joint {
     int slides;        /**< 1: [m], [N]; 0: [rad], [N m] */
     uint32_t position; /**< [rad] or [m] */
     uint32_t velocity; /**< [rad/s] or [m/s] */
-    uint32_t target;   /**< of the drive [rad] or [m] */
-    uint32_t torque;   /**< of the drive [N m] or [N] */
+    uint32_t target;   /**< offset of the target of the drive [rad] or [m] */
+    uint32_t torque;   /**< offset of the torque of the drive [N m] or [N] */
 };
 
 /** A body that moves. */
@@ -93,7 +93,8 @@ struct tact_scene_log {
     int body_count;                                /**< number of bodies */
     struct tact_device_info *devices;              /**< as they were at the time of the recording */
     int device_count;                              /**< number of devices */
-    uint32_t *device_inputs; /**< of each device: state, stamp [ns], then one value a channel */
+    uint32_t *device_inputs; /**< offset of each device's inputs: state, stamp [ns], then one value
+                                a channel */
     uint32_t wanted;         /**< [output_count] outputs before the safety chain */
     uint32_t sent;           /**< [output_count] outputs after the safety chain */
     int output_count;        /**< number of outputs */

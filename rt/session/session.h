@@ -45,7 +45,7 @@ struct tact_session_status {
     uint64_t tick;                   /**< tick of this status, from 0 */
     double time;                     /**< time of the scene [s] */
     int64_t wake_ns;                 /**< wake latency of this tick */
-    int64_t compute_ns;              /**< of the tick before, begin to end */
+    int64_t compute_ns;              /**< computing time of the tick before, from begin to end */
     uint64_t missed;                 /**< ticks that missed their deadline so far */
     uint64_t fallbacks;              /**< pairs measured on the host although there is a source */
     uint64_t unmeasured;             /**< pairs, times ticks, that could not be measured so far */
@@ -53,7 +53,7 @@ struct tact_session_status {
     uint32_t age;                    /**< oldest moments used in this tick [ticks], 0: host only */
     int32_t contacts;                /**< touching pairs */
     int32_t iterations;              /**< sweeps */
-    double residual;                 /**< of the solve [1] */
+    double residual;                 /**< residual of the solve [1] */
     double normal_force;             /**< sum over the touching pairs [N] */
     int32_t safety;                  /**< enum tact_safety_state */
     uint64_t faults;                 /**< number of faults so far */
@@ -68,7 +68,7 @@ struct tact_session_status {
  * those of all hands, hand by hand and link by link: see tact_session_find_joint(). */
 struct tact_session_state {
     uint64_t tick;   /**< the tick that begins, from 0 */
-    double time;     /**< of the scene, tick * period [s] */
+    double time;     /**< time of the scene, tick * period [s] */
     int32_t deadman; /**< 1: held, or the scene has none; 0: targets have no effect */
     int32_t safety;  /**< enum tact_safety_state after the last tick */
     int joint_count; /**< number of joints, J */
@@ -146,7 +146,8 @@ struct tact_session_report {
     char source[64];             /**< "host", or the source's name */
     uint64_t source_pairs;       /**< pairs measured by the source and used */
     uint64_t host_pairs;         /**< pairs measured on the host */
-    uint64_t fallbacks;      /**< of these, although there is a source: late, failed, not started */
+    uint64_t
+        fallbacks; /**< number of those although there is a source: late, failed, not started */
     uint64_t fallback_ticks; /**< ticks with at least one fallback */
     uint64_t unmeasured; /**< pairs, times ticks, that could not be measured: their last overlap is
                             advanced, and 20 such ticks in a row of one pair are a safety fault */
@@ -162,9 +163,9 @@ struct tact_session_report {
     int iterations_max;      /**< most sweeps of a tick */
     double residual;         /**< at the end [1] */
     double residual_max;     /**< largest residual of a tick [1] */
-    uint64_t counts[TACT_SOLVE_COUNTS];    /**< of all solves, by enum tact_solve_count */
-    uint64_t methods[TACT_MOMENTS_COUNTS]; /**< of the host's moments, by enum
-                                                tact_moments_count */
+    uint64_t counts[TACT_SOLVE_COUNTS];    /**< counts of all solves, by enum tact_solve_count */
+    uint64_t methods[TACT_MOMENTS_COUNTS]; /**< methods of the host's moments, by enum
+                                              tact_moments_count */
     uint64_t unconverged;                  /**< ticks that stopped at the limit of sweeps */
     uint64_t solve_failures;               /**< ticks whose solve failed: safety fault */
     int safety;                            /**< enum tact_safety_state at the end */

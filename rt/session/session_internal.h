@@ -42,17 +42,18 @@ struct session_input {
 /* A joint that is tied to what a person holds. */
 struct session_coupling {
     int hand, link;
-    double alpha;        /* weight of the new rate in its low-pass filter */
-    double decay;        /* share of the offset that goes in a tick */
-    double bound;        /* c of the energy bound [N m/rad, N/m]; 0: none */
-    double most_damping; /* of the passivity controller [N m s/rad, N s/m]; 0: none */
-    int outputs;         /* number of outputs that send its reaction */
-    double moved;        /* of the device since the last tick [rad, m] */
-    double wanted;       /* force on the person of each output [N m, N] */
+    double alpha; /* weight of the new rate in its low-pass filter */
+    double decay; /* share of the offset that goes in a tick */
+    double bound; /* c of the energy bound [N m/rad, N/m]; 0: none */
+    double
+        most_damping; /* largest damping of the passivity controller [N m s/rad, N s/m]; 0: none */
+    int outputs;      /* number of outputs that send its reaction */
+    double moved;     /* displacement of the device since the last tick [rad, m] */
+    double wanted;    /* force on the person of each output [N m, N] */
     struct session_coupling_state {
         double target; /* sum of the inputs plus offset; while disengaged the last one [rad, m] */
         double raw;    /* last good sum of the inputs [rad, m] */
-        double rate;   /* of that, filtered [rad/s, m/s] */
+        double rate;   /* filtered rate of that [rad/s, m/s] */
         double offset; /* so that the target does not jump when it engages [rad, m] */
         double ticks;  /* number of ticks up to the last good sum; 0: disengaged */
         double force;  /* that the device exerts until the next tick [N m, N] */
@@ -94,9 +95,10 @@ enum {
 
 /* Optional fields of a contact: how many numbers each has; 0: it is absent. */
 struct session_extras {
-    int pieces;  /* of the pieces of a pair that may be split */
+    int pieces;  /* offset of the pieces of a pair that may be split */
     int preload; /* 1: of a pair that starts deeper than its target */
-    int springs; /* of the springs of a pair with a tangential compliance, and of its pieces */
+    int springs; /* offset of the springs of a pair with a tangential compliance, and of its pieces
+                  */
     int state;   /* state variables of a pair's contact model */
 };
 
@@ -104,9 +106,9 @@ struct session_extras {
 
 /* Information about a pair while it is near, by the slot of its contact in the world. */
 struct session_live {
-    int pair;                     /* its number + 1: the slot of another pair is cleared */
-    int32_t status;               /* of this tick, as of tact_moments_pair() */
-    uint32_t age;                 /* of this tick [ticks], AGE_HOST for the host */
+    int pair;       /* its number + 1: the slot of another pair is cleared */
+    int32_t status; /* status of this tick, as of tact_moments_pair() */
+    uint32_t age;   /* offset of the age in this tick [ticks], AGE_HOST for the host */
     struct session_last_overlap { /* the source's last overlap: a lost contact may return */
         struct tact_moments moments;
         struct tact_pose a, b;
@@ -196,7 +198,7 @@ struct tact_session {
     uint64_t ticks;
 
     struct tact_world *world;
-    struct tact_extent_store extents; /* of soft meshes */
+    struct tact_extent_store extents; /* extents of soft meshes */
     int preparing;                    /* shape whose model data are being made */
     struct session_body *bodies;
     struct session_hand *hands;
@@ -207,7 +209,7 @@ struct tact_session {
     int pair_count, pair_room;
     int pairs_uncounted; /* 1: a pair exceeded the capacity */
     struct session_live *live;
-    const char **owners; /* of each shape: name of its body or link */
+    const char **owners; /* name of each shape's body or link */
     int *group;          /* and the first shape of that owner */
 
     struct session_device *devices;
@@ -243,7 +245,7 @@ struct tact_session {
     int source_pair_count;
     double *source_directions; /* 3 numbers each: the last normal */
 
-    struct tact_layout layout;    /* of its records, or of the log that it replays */
+    struct tact_layout layout;    /* layout of its records, or of the log that it replays */
     struct tact_layout element;   /* fields of a contact in the list */
     struct session_extras extras; /* optional fields of that */
     double *absent;               /* their values where a contact is not in the list */
@@ -255,7 +257,7 @@ struct tact_session {
     int strays;     /* contacts of the last record without fields in it */
     int stray_pair; /* the first of them */
     uint32_t wanted_field, sent_field, gate_field, safety_field, solver_field, timing_field;
-    uint32_t counts_field, methods_field; /* of logs with lists */
+    uint32_t counts_field, methods_field; /* fields of logs with lists */
     uint32_t requests_field;              /* 0: the log has none */
     uint64_t methods_before[TACT_MOMENTS_COUNTS];
     struct tact_recorder *recorder;
@@ -288,7 +290,7 @@ struct tact_session {
     enum { SESSION_MADE, SESSION_RUNS, SESSION_OVER } phase;
     int stepped; /* 1: stepped by the program, not by the loop */
     struct session_watcher watcher;
-    struct tact_session_status now; /* of the last tick */
+    struct tact_session_status now; /* pressures of the last tick */
     double *joints;                 /* for a controller: q, v, torque, target, joint_count each */
     int joint_count;
     int controlled;    /* 1: targets are inputs */

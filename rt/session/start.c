@@ -5,7 +5,8 @@
 #include "rt/clock.h"
 #include "rt/session/session_internal.h"
 
-#define NOTABLE 0.01 /* of the target depth: excess of an overlap above which it is reported */
+#define NOTABLE                                                                                    \
+    0.01 /* relative to the target depth: excess of an overlap above which it is reported */
 #define MOST_NAMED 16
 
 void tact_session_start(struct tact_session *s)

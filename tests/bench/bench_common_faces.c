@@ -22,7 +22,7 @@ static double now(void)
 static double query(const struct tact_shape *cube, double depth, double shift,
                     struct tact_moments_scratch *scratch)
 {
-    static const double normal[3] = {0.0, 0.0, -1.0}; /* of the last tick */
+    static const double normal[3] = {0.0, 0.0, -1.0}; /* pressures of the last tick */
     const struct tact_pose pa = tact_pose_identity();
     struct tact_pose pb = pa;
     struct tact_moments m;

@@ -30,7 +30,7 @@ static int compare(const void *a, const void *b)
 struct load {
     const char *name;
     double slide, spin, turn; /* velocities [m/s], [rad/s], about the edge [rad/s] */
-    int corners;              /* of the patch; 0: ellipse; -1: elastic */
+    int corners;              /* corners of the patch; 0: ellipse; -1: elastic */
 };
 
 static void make(const struct load *load, struct tact_local_problem *p)

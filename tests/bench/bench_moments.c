@@ -33,7 +33,7 @@ struct scene {
     double at[3], spread[3];
     int queries;
     int queries_per_tick; /* queries timed together, as the contacts of one tick */
-    double bar;           /* of the median [us]; 0: none */
+    double bar;           /* bound of the median [us]; 0: none */
     int moves;            /* frame to frame; else cold */
 };
 

@@ -18,9 +18,10 @@
 #include "contact/world/world.h"
 #include "planar_slide_push.h"
 
-static const double SPEED = 100.0; /* of a push [m/s]: friction changes it by 3e-5 in a tick */
-static const double FOOT = 1e-3;   /* half the sides, or radius, of a foot [m] */
-static const double MODULUS = 1e7; /* of the soft floor [Pa], and its thickness [m] */
+static const double SPEED =
+    100.0;                       /* speed of a push [m/s]: friction changes it by 3e-5 in a tick */
+static const double FOOT = 1e-3; /* half the sides, or radius, of a foot [m] */
+static const double MODULUS = 1e7; /* modulus of the soft floor [Pa], and its thickness [m] */
 static const double LAYER = 0.01;
 
 struct slide {

@@ -31,8 +31,8 @@ enum { WITHOUT, WITH, SESSIONS };
 
 struct bench {
     struct tact_session *session[SESSIONS];
-    int64_t *compute[SESSIONS]; /* of each tick [ns]; 0: skipped */
-    uint64_t ticks;             /* of a session */
+    int64_t *compute[SESSIONS]; /* computing time of each tick [ns]; 0: skipped */
+    uint64_t ticks;             /* ticks of a session */
     uint64_t missed[SESSIONS];
     int first_session;
 };

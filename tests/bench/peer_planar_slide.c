@@ -15,7 +15,7 @@
 
 #define BALL 1e-3 /* radius of what touches the floor [m] */
 #define SPEED                                                                                      \
-    0.03 /* of a push [m/s]: slower, friction is regularised; faster, it lifts the block */
+    0.03 /* speed of a push [m/s]: slower, friction is regularised; faster, it lifts the block */
 #define TORSION_DEFAULT 5e-3 /* [m] */
 
 static mjModel *make_model(const char *method, const struct push *p)

@@ -27,8 +27,8 @@ static const char *const scale_names[SCALE_CASES] = {"cubes", "pushed", "apart",
 #define SCALE_CUBE_MASS 0.125  /* [kg] */
 #define SCALE_BALL_RADIUS 0.02 /* [m] */
 #define SCALE_BALL_MASS 0.1    /* [kg] */
-#define SCALE_PIT_SLOPE 0.3    /* of the planes of the pit [rad] */
-#define SCALE_DRIFT_SPEED 0.05 /* of the separate balls [m/s] */
+#define SCALE_PIT_SLOPE 0.3    /* slope of the planes of the pit [rad] */
+#define SCALE_DRIFT_SPEED 0.05 /* speed of the separate balls [m/s] */
 
 static inline int scale_is_ball(enum scale_case which)
 {

@@ -20,10 +20,10 @@ enum { DOMINOES = 20 };
  */
 struct row {
     double height, thick, gap; /* [m] */
-    double inertia;            /* of one about its edge, over its mass [m^2] */
+    double inertia;            /* inertia of one domino about its edge, over its mass [m^2] */
     int leaning;
     double angle[DOMINOES]; /* [0]: the first of the row */
-    double share[DOMINOES]; /* of the first one's angular velocity that each domino has */
+    double share[DOMINOES]; /* share of the first one's angular velocity that each domino has */
 };
 
 /* Domino n's corner is on the face of domino n + 1: h sin(a - b) = (gap + thick) cos b - thick. */

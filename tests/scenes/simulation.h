@@ -6,7 +6,7 @@
 
 /* State of a body in a tick. */
 struct body_state {
-    double position[3];  /* of the centre of mass [m] */
+    double position[3];  /* position of the centre of mass [m] */
     double quat_wxyz[4]; /* world */
     double twist[6];     /* [m/s], [rad/s], world */
 };
@@ -17,10 +17,10 @@ struct simulation {
     int ticks, bodies;
     char (*body_name)[64];
     struct body_state *body; /* ticks x bodies */
-    double *energy;          /* of all bodies: kinetic and gravitational [J], one a tick */
-    double *work;            /* of the contacts, where they push bodies apart [J], one a tick */
-    double *force;           /* sum of the normal forces [N], one a tick */
-    double mass;             /* of all bodies [kg] */
+    double *energy;          /* energy of all bodies: kinetic and gravitational [J], one a tick */
+    double *work;  /* work of the contacts, where they push bodies apart [J], one a tick */
+    double *force; /* sum of the normal forces [N], one a tick */
+    double mass;   /* mass of all bodies [kg] */
     struct tact_session_report report;
 };
 

@@ -25,7 +25,7 @@ struct shared {
 };
 
 static struct shared *shared;
-static char folder[64]; /* of the ring files, on a tmpfs */
+static char folder[64]; /* folder of the ring files, on a tmpfs */
 
 static inline int make_folder(void **state)
 {

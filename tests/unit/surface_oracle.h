@@ -24,7 +24,7 @@ enum { ORACLE_CORNERS = 512 };
 struct oracle_answer {
     real volume, centroid[3], second[6];
     real gradient[3], torque[3]; /* torque about the centroid */
-    real surface;                /* of the overlap, A's part and B's */
+    real surface;                /* surface of the overlap, A's part and B's */
     int coplanar;                /* triangles of A that lie in a face of B */
 };
 

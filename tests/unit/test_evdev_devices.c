@@ -87,7 +87,7 @@ static const struct {
 /* An axis or button of the device at hand. */
 struct part {
     int type, code;
-    int low, high, flat; /* of an axis: its ends and dead zone; a one-sided axis rests at `low` */
+    int low, high, flat; /* ends and dead zone of an axis; a one-sided axis rests at `low` */
     bool one_sided;
 };
 
@@ -95,7 +95,7 @@ static json_t *devices;
 static struct mock_pad *pad;
 static struct part part[TACT_DEVICE_CHANNELS];
 static int parts;
-static int axes_seen, buttons_seen; /* of all devices */
+static int axes_seen, buttons_seen; /* axes seen and buttons seen of all devices */
 
 static void add_axis(const char *device, int code)
 {

@@ -169,7 +169,7 @@ static void place(struct solid *s, double reach, int square)
 }
 
 struct deviation {
-    double width, points, depth; /* of the size */
+    double width, points, depth; /* deviations of width, points and depth, relative to the size */
     int loose_points; /* results whose points are off by more than rounding: where the rim of an end
                   decides as well as the end, to rounding, they and the normal are off by its root
                 */

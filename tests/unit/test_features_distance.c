@@ -17,7 +17,7 @@
 /* A solid with its core. */
 struct solid {
     struct tact_shape shape;
-    struct tact_mesh *mesh; /* of a hull, owned */
+    struct tact_mesh *mesh; /* mesh of a hull, owned */
     struct tact_core *core;
     struct tact_pose pose;
 };
@@ -139,7 +139,7 @@ static double gap_along(const struct solid *a, const struct solid *b, const doub
 
 struct normals {
     int count;
-    double (*face)[3]; /* of the mesh's triangles, world */
+    double (*face)[3]; /* normals of the mesh's triangles, world */
     int edges;
     double (*edge)[3][3]; /* direction, and the normals of its two faces */
 };

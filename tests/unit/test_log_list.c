@@ -10,7 +10,7 @@
 #include "rt/log/recover.h"
 
 #define SHAPES 6
-#define ELEMENT_DOUBLES 4 /* of the fields of a list element */
+#define ELEMENT_DOUBLES 4 /* number of doubles of the fields of a list element */
 #define TICKS 600
 #define MOST 8
 

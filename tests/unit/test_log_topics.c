@@ -23,7 +23,7 @@ struct tick_copies {
     struct tact_record *record;
     struct tact_topic_message message[TICKS][TOPICS_MOST]; /* size 0: none */
     struct tact_record *records[TICKS];
-    uint8_t *output; /* of each double before the list: 1 where it follows from state and inputs */
+    uint8_t *output; /* 1 for each double before the list that follows from state and inputs */
     uint32_t size;
     size_t record_bytes[TICKS];
 };
@@ -109,7 +109,7 @@ static void free_kept(struct tick_copies *k)
 struct file {
     struct tick_copies *tick_copies;
     char *schema_name[32], *schema_text[32];
-    int topic[32]; /* of a channel; -1: /tact/events */
+    int topic[32]; /* index of a channel's topic; -1: /tact/events */
     int known[32]; /* 1: the channel record was read; files contain it more than once */
     size_t channels, compared[TOPICS_MOST];
     uint64_t tick;

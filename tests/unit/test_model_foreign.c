@@ -33,8 +33,8 @@ struct layer {
 
 /* Data that the model derives from a shape at load. */
 struct derived {
-    double half[3]; /* of the box [m] */
-    double modulus; /* of its material [Pa] */
+    double half[3]; /* half of the box [m] */
+    double modulus; /* modulus of its material [Pa] */
     int *prepared_count;
 };
 

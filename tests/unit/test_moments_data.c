@@ -28,7 +28,7 @@ static const char *const names[] = {"knot.obj",
 
 static struct tact_moments_scratch *scratch;
 static struct tact_mesh *meshes[sizeof names / sizeof *names];
-static int count; /* of the meshes that were found */
+static int count; /* number of meshes that were found */
 
 /** Reads a mesh and scales it to a radius of 1, so that any two of them overlap well. */
 static struct tact_mesh *read_mesh(const char *name)

@@ -14,7 +14,7 @@
 #include "support/worst.h"
 
 #define G 9.81
-#define LEVER 0.01 /* of a hinge's drive, at least [m] */
+#define LEVER 0.01 /* lever arm of a hinge's drive, at least [m] */
 
 enum { WORLDS = 50, ALL_WORLDS = 3333 }; /* at each period; the latter in .ci/long */
 enum { HANDS = 3, JOINTS = 4, BODIES = 2, TICKS = 40, PERIODS = 3 };
@@ -24,9 +24,9 @@ enum { HANDS = 3, JOINTS = 4, BODIES = 2, TICKS = 40, PERIODS = 3 };
 struct hands_scene {
     struct world_scene world;
     struct tact_link_def links[HANDS][JOINTS];
-    double weight;   /* of all [N] */
+    double weight;   /* weight of all [N] */
     double drives;   /* largest forces of all drives [N], a hinge's at LEVER */
-    double momentum; /* of all at the start [N s], a hand's from link to link */
+    double momentum; /* momentum of all at the start [N s], of a hand summed over its links */
 };
 
 static int random_index(int n)
@@ -227,7 +227,7 @@ struct world_tally {
     long ticks, unsolved, contacts, deep, stuck;
     struct worst force;  /* over the weights, drives and momenta */
     struct worst energy; /* rise over what is allowed */
-    struct worst work;   /* of contacts alone, over the same */
+    struct worst work;   /* work of contacts alone, relative to the same */
     struct worst drive;  /* torque over its limit */
 };
 

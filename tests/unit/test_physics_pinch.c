@@ -34,7 +34,7 @@ struct pinch {
                       */
     struct tact_pose poses[POSES][SHAPES];
     int body;
-    double arm;        /* of the centre of mass from the line between the tips [m] */
+    double arm;        /* arm of the centre of mass from the line between the tips [m] */
     double release;    /* time before which only the fingers load the grip [s] */
     double tangential; /* compliance of the tips' patches along themselves [m/N] */
 };

@@ -10,7 +10,7 @@
 
 /** Energy balance of a run. */
 struct energy_balance {
-    double start, end;     /* of the bodies [J] */
+    double start, end;     /* start and end of the bodies [J] */
     double worst_rise;     /* rise in a tick beyond the work of the contacts' normal forces [J] */
     double work_gained;    /* positive work of the contacts' normal forces [J] */
     double work_absorbed;  /* negative work of those [J] */

@@ -15,7 +15,7 @@ struct roll_down {
     double speed; /* downhill after the time [m/s] */
     double spin;  /* about the axis it rolls about [rad/s] */
     double patch; /* mean of the patch's semi-axes at the end [m] */
-    double lift;  /* of the centre against the start [m] */
+    double lift;  /* lift of the centre against the start [m] */
     int touching; /* ticks in contact */
     int ticks;
 };

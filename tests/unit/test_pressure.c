@@ -14,7 +14,7 @@
 
 #define G 9.81
 #define PI 3.14159265358979323846
-#define SLOPE (1e6 / 0.01) /* of the pressure with depth [Pa/m] */
+#define SLOPE (1e6 / 0.01) /* slope of the pressure with depth [Pa/m] */
 
 static struct tact_pressure map;
 

@@ -24,7 +24,7 @@ static const double period = 1e-3;
 static const double inertia = 2e-3; /* [kg m^2] */
 static const double stiffness = 8.0;
 static const double damping = 0.2;
-static const double count = 1e-4; /* of the encoder [rad] */
+static const double count = 1e-4; /* resolution of the encoder [rad] */
 static const double pi = 3.14159265358979323846;
 
 /* Motor, link and encoder. */

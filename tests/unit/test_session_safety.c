@@ -16,7 +16,7 @@
 
 #define TICKS 2000
 #define CLOSED_TICK 1000 /* tick by which the fingers press the ruler */
-#define LIMIT 2.0        /* of every output in ruler.yaml [N m] */
+#define LIMIT 2.0        /* limit of every output in ruler.yaml [N m] */
 #define MAX_STEP 0.5     /* largest change of an output in a tick [N m] */
 
 /* A simulated haptic glove whose values a function sets in each tick, and which stores what is

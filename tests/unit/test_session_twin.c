@@ -23,7 +23,7 @@
 #include "support/run_scene.h"
 
 static const double period = 1e-3, pi = 3.14159265358979323846;
-static const double mass = 0.05, friction = 2.0; /* of the device [kg], [N s/m] */
+static const double mass = 0.05, friction = 2.0; /* mass and friction of the device [kg], [N s/m] */
 
 /* The sampled device between its motor and its sensor, delay included: zero-order hold before
  * 1 / (m s^2 + b s). */

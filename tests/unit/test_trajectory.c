@@ -273,7 +273,7 @@ static void damaged_files_are_refused_or_finite(void **state)
 struct bad_file {
     const char *csv;
     const char *columns; /* or NULL */
-    int line;            /* of the file, or of scene.yaml where the error is there */
+    int line;            /* line of the file, or of scene.yaml where the error is there */
     int column;
     const char *key;
     const char *word;

@@ -23,7 +23,7 @@
 #define FOLDER "/dev/shm/cards"
 enum { TICKS = 1200, SATURATED = 200, LASTING = 20, PULLED = 500, PLUGGED = 600, CARDS = 3 };
 
-static atomic_int ticks; /* of the session, so far */
+static atomic_int ticks; /* number of ticks of the session so far */
 static int wire;         /* descriptor of the board's outputs, to which its inputs are wired */
 
 /* Changes the gauges' voltages until the board is unplugged. */

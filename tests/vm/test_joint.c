@@ -48,9 +48,9 @@ static const double damping = 0.2;         /* [N m s/rad] */
 /* Memory shared by the processes. */
 struct shared {
     atomic_bool ready;            /* the plant has set its priority, for which it must run first */
-    atomic_int_fast64_t start_ns; /* of the session's first tick; 0: not yet */
+    atomic_int_fast64_t start_ns; /* time of the session's first tick; 0: not yet */
     int ticks;
-    double angle[MOST_TICKS + 1]; /* of the plant, at each tick [rad] */
+    double angle[MOST_TICKS + 1]; /* angle of the plant, at each tick [rad] */
 };
 
 static struct shared *shared;

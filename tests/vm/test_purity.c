@@ -35,7 +35,7 @@ enum { BOARD, STICK, DEVICES };
 static struct {
     int ticks;
     int allocations;
-    int64_t own_ns[DEVICES];  /* of the tick's thread, all timed ticks together */
+    int64_t own_ns[DEVICES];  /* CPU time of the tick's thread, all timed ticks together */
     int64_t took_ns[DEVICES]; /* elapsed time: on one processor it includes the guard's work */
     int bad_state;
 } * seen;

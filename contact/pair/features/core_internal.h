@@ -23,14 +23,14 @@ struct tact_core {
                          on both sides [m] */
     double middle[3]; /* centre of a ball inside the solid [m] */
     double inner;     /* radius of that ball, including `radius` [m] */
-    double half[3];   /* of a cylinder or an ellipsoid: its lengths, as in the shape [m] */
+    double half[3];   /* lengths of a cylinder or an ellipsoid, as in the shape [m] */
     int64_t vertices;
     double (*vertex)[3]; /* [m]; NULL: a curved surface */
     int *next_first;     /* by vertex: where its neighbours start in `next`; one more */
     int *next;           /* neighbours along edges of the triangulation */
     int faces;
     double (*normal)[3]; /* outward unit normals of faces; coplanar triangles are one face */
-    double *offset;      /* of their planes, at the farthest of their corners [m] */
+    double *offset;      /* offset of their planes, at the farthest of their corners [m] */
     int *rim_first;      /* by face: where its corners start in `rim`; one more */
     int *rim;            /* vertices, counter-clockwise from outside */
     int *at_first;       /* by vertex: where its faces start in `at`; one more */

@@ -28,7 +28,7 @@ struct tact_core_pair {
     const struct tact_core *a, *b;
     double turn_a[9];   /* from A's frame to the world, row-major */
     double turn[9];     /* from B's frame to A's, row-major */
-    double shift[3];    /* of B's origin in A's frame [m] */
+    double shift[3];    /* shift of B's origin in A's frame [m] */
     double size;        /* magnitude of the coordinates that are subtracted */
     int64_t at_a, at_b; /* vertices at which the next support searches start; -1: none */
     int supports;       /* number of support searches */

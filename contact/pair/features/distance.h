@@ -23,8 +23,8 @@ struct tact_distance {
     double bound;     /**< lower bound of the distance: from the extent along the normal; differs by
                          rounding only [m] */
     double normal[3]; /**< unit, pushes A out of B, world */
-    double point[2][3];           /**< of A and B: nearest to each other, or deepest [m], world */
-    enum tact_feature feature[2]; /**< of A and B */
+    double point[2][3]; /**< point of A and B: nearest to each other, or deepest [m], world */
+    enum tact_feature feature[2]; /**< feature of A and B */
     int corners; /**< number of corners of the polygon in which the features overlap, projected
                     along the normal; counter-clockwise about it; 1: a point, 2: a segment */
     double corner[TACT_DISTANCE_CORNERS][3]; /**< half way between the two surfaces [m], world */

@@ -4,15 +4,17 @@
 #include <string.h>
 #include "contact/pair/features/difference_internal.h"
 
-#define BEYOND 2e-15 /* of the size: height above which a point is outside of a face */
+#define BEYOND 2e-15 /* relative to the size: height above which a point is outside of a face */
 #define CURVED                                                                                     \
-    1e-7 /* of the size: the same with a curved core, whose result is refined afterwards */
-#define FLAT 1e-13 /* of the size: height below which a tetrahedron has no volume */
+    1e-7 /* relative to the size: the same with a curved core, whose result is refined afterwards  \
+          */
+#define FLAT 1e-13 /* relative to the size: height below which a tetrahedron has no volume */
 #define OUTSIDE                                                                                    \
-    1e-12 /* of the size: distance of the origin from the polytope above which the cores are       \
-             separated */
+    1e-12 /* relative to the size: distance of the origin from the polytope above which the cores  \
+             are \ separated */
 #define ALIKE (1.0 - 1e-6) /* cosine above which the normals of two faces belong to one plane */
-#define SLIVER 1e-14       /* of the product of two sides: a face of smaller area has no normal */
+#define SLIVER                                                                                     \
+    1e-14 /* relative to the product of two sides: a face of smaller area has no normal */
 
 enum { MOST_POINTS = 256, MOST_FACES = 2 * MOST_POINTS, MOST_EDGES = 128 };
 
@@ -29,7 +31,7 @@ struct polytope {
     struct face face[MOST_FACES];
     int free[MOST_FACES];
     int points, faces, frees; /* faces: highest index in use, plus one */
-    int edge[MOST_EDGES][2];  /* of the horizon: the face that remains, and its edge there */
+    int edge[MOST_EDGES][2];  /* edges of the horizon: the face that remains, and its edge there */
     int edges;
     int leads[MOST_POINTS]; /* the new face that starts at a point */
 };

@@ -11,9 +11,10 @@
 #include "contact/pair/features/manifold_internal.h"
 #include "contact/pair/models_internal.h"
 
-#define THIN 1e-4         /* width of the patch of an edge on a face, over its length */
-#define GAP_FRACTION 0.01 /* of the thinner solid: a smaller gap is a contact at any speed */
-#define TICKS_AHEAD 2.0   /* ticks of motion before touch at which a contact is created */
+#define THIN 1e-4 /* width of the patch of an edge on a face, over its length */
+#define GAP_FRACTION                                                                               \
+    0.01                /* relative to the thinner solid: a smaller gap is a contact at any speed */
+#define TICKS_AHEAD 2.0 /* ticks of motion before touch at which a contact is created */
 
 static int prepare(const struct tact_contact_model *model, const struct tact_shape *shape,
                    const struct tact_material *material, void **data, struct tact_error *err)

@@ -4,8 +4,8 @@
 #include <string.h>
 #include "contact/pair/features/difference_internal.h"
 
-#define CURVED 1e-7 /* of the distance: precision of the result for a curved core */
-#define NEAR 1e-13  /* of the size: below it the direction is due to rounding */
+#define CURVED 1e-7 /* relative to the distance: precision of the result for a curved core */
+#define NEAR 1e-13  /* relative to the size: below it the direction is due to rounding */
 
 enum { MOST_STEPS = 200 };
 
@@ -13,7 +13,7 @@ enum { MOST_STEPS = 200 };
 struct nearest_on {
     int count, index[3];
     double weight[3], v[3], square;
-    double n[3]; /* of three points: normal of their plane, of any length */
+    double n[3]; /* normal of the plane of three points, of any length */
 };
 
 static void set_point(struct nearest_on *best, const struct tact_simplex *s, int count,

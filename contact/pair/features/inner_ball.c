@@ -13,7 +13,7 @@
 #define LARGE                                                                                      \
     4.0 /* ratio of the sizes from which the other solid is represented by its plane, as it hardly \
            rotates */
-#define APART 1e-3 /* of the size: corners at a smaller distance bound the same motion */
+#define APART 1e-3 /* relative to the size: corners at a smaller distance bound the same motion */
 
 /* Sets x to the position of a core's ball in the plane of the manifold. Returns the distance of the
  * ball from the plane through the solid's nearest point, away from the other solid [m]. */

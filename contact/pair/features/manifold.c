@@ -111,7 +111,7 @@ static void outline_face(const struct tact_manifold *m, const double n[3], const
     int count = all < TACT_CORE_RIM ? all : TACT_CORE_RIM;
     double corner[TACT_CORE_RIM][3], foot[3];
     for (int i = 0; i < count; i++) {
-        int k = (int)((long)i * all / count); /* of many corners a subset at even distances */
+        int k = (int)((long)i * all / count); /* a subset of many corners at even distances */
         tact_v3_copy(corner[i], core->vertex[core->rim[first + k]]);
     }
     tact_v3_scale(foot, core->normal[face], core->offset[face]);

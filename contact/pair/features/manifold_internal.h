@@ -12,7 +12,7 @@
 enum { TACT_MANIFOLD_CORNERS = 2 * TACT_CORE_RIM + 8 };
 
 struct tact_manifold {
-    enum tact_feature feature[2]; /* of A and of B */
+    enum tact_feature feature[2]; /* feature of A and of B */
     int corners;                  /* 1: a point, 2: a segment, else counter-clockwise about n */
     double corner[TACT_MANIFOLD_CORNERS][2]; /* along t1 and t2 [m] */
     double t1[3], t2[3];                     /* world, right-handed with the normal */

@@ -15,7 +15,7 @@
 #include "contact/pair/features/difference_internal.h"
 
 #define NEAR 2e-2      /* [rad] largest angle between a candidate and the normal of the search */
-#define ROUNDING 4e-16 /* of the size: widths that differ by less are equal */
+#define ROUNDING 4e-16 /* relative to the size: widths that differ by less are equal */
 
 enum { MOST_CANDIDATES = 24, MOST_NEWTON = 12 };
 

@@ -9,12 +9,14 @@
 #include "contact/pair/field/lattice_internal.h"
 #include "contact/vec.h"
 
-#define CELLS 48.0     /* number of default cells along the longest side */
-#define THIN 2.0       /* smallest number of cells across a part */
-#define COARSE 2.0     /* cell over thickness, above which the pressure is not resolved */
-#define LINEAR 0.1     /* tolerance for joining cells, over the cell */
-#define DEEPER 0.02    /* the same, over the extent: upper limit */
-#define MOST_NODES 4e6 /* of a lattice; a quarter for one that is refined automatically */
+#define CELLS 48.0  /* number of default cells along the longest side */
+#define THIN 2.0    /* smallest number of cells across a part */
+#define COARSE 2.0  /* cell over thickness, above which the pressure is not resolved */
+#define LINEAR 0.1  /* tolerance for joining cells, over the cell */
+#define DEEPER 0.02 /* the same, over the extent: upper limit */
+#define MOST_NODES                                                                                 \
+    4e6 /* maximum number of nodes of a lattice; a quarter for one that is refined automatically   \
+         */
 
 const char *const tact_extent_kind_names[] = {"auto", "screened", "laplace", "distance", NULL};
 

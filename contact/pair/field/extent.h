@@ -46,7 +46,7 @@ struct tact_extent_recipe {
 
 /** How well a field represents a mesh. */
 struct tact_field_quality {
-    double volume;       /**< of the region with positive pressure [m^3] */
+    double volume;       /**< volume of the region with positive pressure [m^3] */
     double deepest;      /**< largest pressure, over the slope E / T of the material [m] */
     double slope;        /**< mean gradient on the surface by area, over that slope [1] */
     double slope_spread; /**< its standard deviation [1] */
@@ -64,7 +64,8 @@ struct tact_extent {
     size_t tet_count;    /**< number of tetrahedra */
     uint32_t *tets;      /**< [4 tet_count] indices of vertices; neighbours share whole faces */
     double cell;         /**< longest edge of the finest cells [m] */
-    struct tact_field_quality quality; /**< of a field with this extent; all 0 until measured */
+    struct tact_field_quality
+        quality; /**< quality of a field with this extent; all 0 until measured */
 };
 
 /**

@@ -87,7 +87,7 @@ TACT_API void tact_field_scratch_destroy(struct tact_field_scratch *scratch);
 
 /** Result of the surface of equal pressure of A and B. World axes. */
 struct tact_field_contact {
-    size_t polygons; /**< of the surface; some may have no area */
+    size_t polygons; /**< polygons of the surface; some may have no area */
     size_t pieces;   /**< number of connected surfaces */
     size_t tried;    /**< pairs of cells that were cut, with or without a polygon */
     size_t

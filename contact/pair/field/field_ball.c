@@ -28,7 +28,7 @@ static const double weight[NODES] = {0.085662246189585178, 0.18038078652406930,
 
 #define PI 3.14159265358979323846
 
-enum { RINGS = 8, SECTORS = 32 }; /* of the polygons of a pressure map */
+enum { RINGS = 8, SECTORS = 32 }; /* rings and sectors of the polygons of a pressure map */
 
 /* Limit surface of a pressure that decreases from the middle with the square of the distance: its
  * friction at three ratios of slip to spin, by quadrature. */

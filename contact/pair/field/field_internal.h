@@ -15,10 +15,10 @@ enum tact_pressure_field_kind {
 /* A tetrahedron, whose side i is opposite to corner i, or a triangle, whose side i is from corner i
  * to the next. */
 struct field_cell {
-    double gradient[3]; /* of the pressure [Pa/m]; for a triangle minus its unit normal */
+    double gradient[3]; /* gradient of the pressure [Pa/m]; for a triangle minus its unit normal */
     double base;        /* pressure at the field's origin [Pa]; unused for a triangle */
     uint32_t corner[4];
-    uint32_t face[4]; /* of a tetrahedron, in the field's faces */
+    uint32_t face[4]; /* faces of a tetrahedron, as indices of the field's faces */
     uint32_t next[4]; /* cell across each side */
     uint8_t inside;   /* bits: faces on whose positive side the cell is */
     uint8_t rim;      /* bits: faces on the boundary; 16: the pressure becomes negative in it */
@@ -32,7 +32,7 @@ struct field_box {
 /* Bounds of a part of the cells. */
 struct field_node {
     struct field_box all, rim;             /* rim: of the places where the pressure is 0 */
-    double slope_lower[3], slope_upper[3]; /* of the gradients [Pa/m] */
+    double slope_lower[3], slope_upper[3]; /* lower and upper bound of the gradients [Pa/m] */
     double least, most;                    /* pressure [Pa] */
     uint32_t first;                        /* index of the first of two children, or of the cell */
     uint32_t leaf;
@@ -44,7 +44,7 @@ struct tact_pressure_field {
     double size; /* sum of the sides of its bounds [m]; 0 of a half-space */
     size_t vertex_count, cell_count, face_count, node_count;
     double *vertices;
-    double *pressure;   /* of the vertices; NULL for a rigid field */
+    double *pressure;   /* pressure at the vertices; NULL for a rigid field */
     double (*faces)[4]; /* planes of the faces: unit normal, distance from the origin */
     struct field_cell *cells;
     struct field_node *nodes;
@@ -139,7 +139,7 @@ void tact_field_turn(const double *matrix, const double *turn, double *out);
 /* The contact surface of two fields. */
 struct field_surface {
     struct field_pair pair;
-    const struct tact_pose *frame;      /* of pair.a */
+    const struct tact_pose *frame;      /* frame of pair.a */
     int swapped;                        /* 1: pair.a is the query's b */
     struct field_polygon *polygon;      /* valid until the scratch is used again */
     size_t count, pieces, tried, alike; /* alike: pairs with equal fields, without a polygon */

@@ -19,8 +19,8 @@ struct field_points {
 /* Result of prepare() for a shape. */
 struct field_data {
     struct tact_pressure_field *field;
-    double slope;                       /* of the pressure with depth [Pa/m]; INFINITY: rigid */
-    int own;                            /* 1: the shape's own field, 0: its mesh's */
+    double slope; /* slope of the pressure with depth [Pa/m]; INFINITY: rigid */
+    int own;      /* 1: the shape's own field, 0: its mesh's */
     struct tact_field_scratch *scratch; /* for a soft shape: working memory of the world's thread,
                                            without state between queries */
     struct field_points *points;        /* the same for the points */

@@ -25,8 +25,8 @@ enum { BALL_TRIANGLES = 2000 };
 struct maker {
     const struct tact_shape *shape;
     const struct tact_mesh *mesh;
-    double depth;     /* of the core below the surface [m] */
-    double *vertices; /* of the mesh, then of the core */
+    double depth;     /* depth of the core below the surface [m] */
+    double *vertices; /* vertices of the mesh, then of the core */
     double *pressure;
     uint32_t *tets, *core; /* core: of each vertex of the mesh */
     size_t vertex_count, tet_count;

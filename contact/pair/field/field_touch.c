@@ -38,8 +38,9 @@ struct tact_field_scratch {
 struct walk {
     struct field_surface *out;
     struct tact_field_scratch *scratch;
-    size_t tried, cut;             /* pairs */
-    double area, force[3];         /* of the polygons so far; the force without its magnitude */
+    size_t tried, cut; /* pairs */
+    double area,
+        force[3]; /* area and force of the polygons so far; the force without its magnitude */
     double along_a[3], along_b[3]; /* direction that closed pieces face away from, in both frames */
     int closed;                    /* 1: searches for closed pieces */
     int in_face;                   /* 1: a polygon lies in a face between two cells */

@@ -40,7 +40,7 @@ struct lattice {
     struct lattice_lines lines[3];
     uint8_t *kind;             /* enum lattice_node, of each node */
     double *value;             /* extent at the nodes that have one, negative outside [m] */
-    uint32_t *cut;             /* of each node: index of its arms, from 1; 0: all its arms are 1 */
+    uint32_t *cut;             /* index of each node's arms, from 1; 0: all its arms are 1 */
     struct lattice_arms *arms; /* [arm_count], the first with all arms 1 */
     size_t arm_count;
     uint32_t *inside; /* [inside_count] nodes inside, ascending */

@@ -302,7 +302,7 @@ static int is_halved(const struct cells *c, const int at[3], int level, int axis
 struct face {
     size_t middle, corner[4], half[4]; /* half[i]: between corner i and the next */
     int halved[4];
-    int upper[4]; /* of each corner: number of its two coordinates that are upper */
+    int upper[4]; /* number of each corner's two coordinates that are upper */
 };
 
 /* Describes the face perpendicular to `axis` on the upper (1) or lower (0) side. */

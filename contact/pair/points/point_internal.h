@@ -37,9 +37,9 @@ struct point_list {
     struct point *points;
     int count;
     int pairs;
-    int *first;       /* of each pair */
+    int *first;       /* index of each pair's first point */
     int *pair_points; /* number of points of each pair; 0 where it does not touch */
-    double *frame;    /* of each pair: the patch's centre and axes, 12 numbers */
+    double *frame;    /* frame of each pair: the patch's centre and axes, 12 numbers */
 };
 
 struct point_store {
@@ -84,7 +84,7 @@ void tact_points_prepare(struct point_store *store, int pair, const struct tact_
 
 /* Sums of squares over the points of a pass. */
 struct point_pass {
-    double size, change; /* of the impulses, and of their changes in the pass */
+    double size, change; /* size of the impulses, and of their changes in the pass */
     double residual;     /* natural-map residual before it, as tact_local_residual() */
     int limits;          /* enum tact_limit bits: OPEN, or CONE where every loaded point slips */
 };

@@ -16,7 +16,7 @@ enum { OF_A = 1, OF_B = 2, CROSSING_A = 3, CROSSING_B = 4 };
 /** Transform from mesh `from` to mesh (or half-space) `to`: r_to = rot r_from + shift. */
 struct transform {
     const struct tact_mesh *from, *to;
-    const struct tact_pose *pose; /* of `to` */
+    const struct tact_pose *pose; /* pose of `to` */
     double rot[9], shift[3];
     double size[9]; /* |rot| */
     int pair, crossing, inside;

@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <string.h>
 
-#define STEPS 20             /* of Newton's method, at most */
-#define SMALL 1e-8           /* of the radii: size of a step that is rounding */
+#define STEPS 20             /* maximum number of steps of Newton's method */
+#define SMALL 1e-8           /* relative to the radii: size of a step that is rounding */
 #define TURN 0.5             /* largest rotation of a normal in a step [rad] */
 #define MAX_ASCENT_STEPS 100 /* largest number of steps of the search along normals */
 #define NEAR 0.05            /* [rad] of remaining rotation from which Newton's method is used */

@@ -14,7 +14,7 @@ struct smooth_pair {
 
 /* A pair of points with opposite normals whose connection is along them. */
 struct smooth_contact {
-    double place[2][3]; /* of A and B: places of the charts, else points, shape frames [m] */
+    double place[2][3]; /* place of A and B: places of the charts, else points, shape frames [m] */
     double arm[2][3];   /* the points from the shapes' origins, world axes [m] */
     double frame[9];    /* rows: n, outward from B, then t1, t2 */
     double gap;         /* along n from B to A [m]; negative: overlap */

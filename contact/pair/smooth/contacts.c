@@ -4,9 +4,9 @@
 #include "contact/elementary.h"
 #include "contact/pair/smooth/search_internal.h"
 
-#define SAMPLES 64  /* of a ring: 6 degrees apart */
-#define NEARBY 0.25 /* of a ring's radius: contacts farther away are not searched */
-#define SAME 1e-6   /* of a ring's radius: distance up to which contacts are the same */
+#define SAMPLES 64  /* samples of a ring: 6 degrees apart */
+#define NEARBY 0.25 /* relative to a ring's radius: contacts farther away are not searched */
+#define SAME 1e-6   /* relative to a ring's radius: distance up to which contacts are the same */
 #define FLAT 1e-3   /* sine of the tilt up to which a torus lies flat on a plane */
 
 static int is_torus(const struct tact_shape *shape)
@@ -87,7 +87,7 @@ static int find_lowest(const struct smooth_pair *pair, struct smooth_contact *c)
 struct ring {
     const struct smooth_pair *pair;
     int torus;             /* its index in the pair */
-    double center[3];      /* of the ring, in the other's frame [m] */
+    double center[3];      /* center of the ring, in the other's frame [m] */
     double along[2][3];    /* the ring's radii along the torus' x and y, in the same frame [m] */
     double back[9];        /* from the other's frame to the torus' */
     double value[SAMPLES]; /* around it [m] */

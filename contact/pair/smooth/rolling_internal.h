@@ -6,7 +6,7 @@
 
 /* World axes. */
 struct smooth_motion {
-    double slip[3];     /* of A's material at its point relative to B's at its point [m/s] */
+    double slip[3];     /* slip of A's material at its point relative to B's at its point [m/s] */
     double over[2][3];  /* velocity of the contact point over A's and B's surface [m/s] */
     double point[2][3]; /* velocity of the two points [m/s] */
     double normal[3];   /* rate of n [1/s] */

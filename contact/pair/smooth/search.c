@@ -10,10 +10,13 @@
 #include "contact/pair/smooth/contacts_internal.h"
 #include "contact/shape/charts_internal.h"
 
-#define SAME 1e-6  /* of the smaller surface: distance up to which contacts are the same */
-#define BENT 1.5   /* by how much more a closed form may bend within a ball than at its middle */
-#define WIDE 0.5   /* rotation of its normal over a ball beyond which it has any normal [rad] */
-#define BESIDE 2.0 /* of a cell's radius: a cell so near to a known contact starts no search */
+#define SAME                                                                                       \
+    1e-6         /* relative to the smaller surface: distance up to which contacts are the same    \
+                  */
+#define BENT 1.5 /* by how much more a closed form may bend within a ball than at its middle */
+#define WIDE 0.5 /* rotation of its normal over a ball beyond which it has any normal [rad] */
+#define BESIDE                                                                                     \
+    2.0 /* relative to a cell's radius: a cell so near to a known contact starts no search */
 
 enum {
     DEPTH = 128, /* of the stack of pairs of nodes; trees are balanced */
@@ -22,7 +25,8 @@ enum {
 
 /* A start of Newton's method: cells that may touch, or one and a point of a closed form. */
 struct start {
-    double miss; /* of the cells' middles from being closest points, over their size; 0: they are */
+    double miss; /* miss of the cells' middles from being closest points, over their size; 0: they
+                    are */
     const struct chart_node *cell[2]; /* NULL: closed form */
     double place[2][3];
 };

@@ -13,10 +13,12 @@
 #include "contact/pair/smooth/rolling_internal.h"
 #include "contact/pair/smooth/search_internal.h"
 
-#define GAP_FRACTION 1e-3 /* of the smaller radius of curvature: gap at which contacts begin */
-#define MAX_TURN 0.3      /* largest rotation of the normal over a surface in a tick [rad] */
-#define SAME_PLACE 1e-6   /* of the smaller body: distance up to which contacts are the same */
-#define SAME 0.5          /* smallest cosine between normals of a contact in successive ticks */
+#define GAP_FRACTION                                                                               \
+    1e-3             /* relative to the smaller radius of curvature: gap at which contacts begin */
+#define MAX_TURN 0.3 /* largest rotation of the normal over a surface in a tick [rad] */
+#define SAME_PLACE                                                                                 \
+    1e-6         /* relative to the smaller body: distance up to which contacts are the same */
+#define SAME 0.5 /* smallest cosine between normals of a contact in successive ticks */
 #define CONFORMS                                                                                   \
     1e-3 /* smallest curvature over the smaller body's: charts below it touch along a line */
 #define STEADY                                                                                     \
@@ -50,7 +52,7 @@ struct smooth_find {
     int found;   /* number of contacts */
     int edges;   /* 1: contacts may be missing that only features or volume measure */
     double near; /* largest gap with which charts may touch in this tick [m] */
-    double size; /* of the smaller body [m] */
+    double size; /* size of the smaller body [m] */
 };
 
 /* Speed that gravity adds in two ticks: a slower approach is no impact. */

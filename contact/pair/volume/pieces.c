@@ -21,7 +21,7 @@
 
 /* Faces with similar normals, in the frame of the solid that they belong to. */
 struct group {
-    double normal[3]; /* of its first face */
+    double normal[3]; /* normal of its first face */
     double area[3];   /* vector sum of the faces' areas [m^2] */
     double size;      /* sum of their magnitudes [m^2] */
     double first[3];  /* integral of the position over them [m^3] */
@@ -29,7 +29,7 @@ struct group {
 
 struct groups {
     struct group group[MOST_GROUPS];
-    struct tact_areas areas; /* of all */
+    struct tact_areas areas; /* areas of all */
     int count, full;
 };
 

@@ -20,7 +20,7 @@
 #include "toss_data.h"
 
 static const double RATE = 148.0;  /* samples a second */
-static const double EDGE = 0.1048; /* of the cube [m], also what position errors are divided by */
+static const double EDGE = 0.1048; /* edge of the cube [m], by which position errors are divided */
 static const double MASS = 0.37;   /* [kg] */
 static const double INERTIA = 8.1e-4; /* measured [kg m^2] */
 static const double GRAVITY = 9.81;
@@ -35,7 +35,7 @@ enum parameter {
     PARAM_OVERLAP,
     PARAM_HUNT_CROSSLEY,
     PARAM_SUBSTEPS, /* ticks between two samples */
-    LAG,            /* of recorded velocities [samples] */
+    LAG,            /* lag of recorded velocities [samples] */
     ROUNDING,       /* radius of the cube's edges and corners [m] */
     PARAM_STRIDE,   /* only every n-th toss is simulated, */
     PARAM_PHASE,    /* starting with this one of its half of the data */

@@ -11,7 +11,7 @@ enum { COULOMB_MOST = 16, COULOMB_PROBLEMS = 11 };
 struct coulomb_problem {
     int contacts;
     double mu[COULOMB_MOST], q[3 * COULOMB_MOST], w[9 * COULOMB_MOST * COULOMB_MOST];
-    double norm; /* of W, spectral */
+    double norm; /* norm of W, spectral */
 };
 
 extern const char *const coulomb_names[COULOMB_PROBLEMS];

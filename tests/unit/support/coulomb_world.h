@@ -17,7 +17,7 @@ struct coulomb_run {
     int six, ten;    /* sweeps to a residual of 1e-6, and of 1e-10; 0: never */
     int work;        /* sweeps and eliminations to 1e-6 */
     int sweeps;      /* in all */
-    int steps;       /* of Newton's method, in all */
+    int steps;       /* total number of steps of Newton's method */
     double residual; /* the last: |r - P_K(r - rho u~)| / |r|, from velocities computed anew */
 };
 

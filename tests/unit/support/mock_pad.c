@@ -100,7 +100,7 @@ struct mock_pad {
     GMainContext *context; /* where ioctls are answered */
     GMainLoop *loop;
     GThread *thread;
-    int number; /* of the node */
+    int number; /* number of the node */
     bool plugged;
     atomic_bool broken; /* reads fail with ENODEV */
     char node[64];

@@ -23,13 +23,13 @@ struct run_options {
 
 struct run_result {
     struct tact_session_report report;
-    double position[3]; /* of the first body's frame at the end [m] */
+    double position[3]; /* position of the first body's frame at the end [m] */
     double quat_wxyz[4];
-    double speed;        /* of the first body's centre of mass at the end [m/s] */
+    double speed;        /* speed of the first body's centre of mass at the end [m/s] */
     double pitch_deg;    /* about y: 0 level [deg] */
     double tilt_deg;     /* angle of the body's z axis from the vertical [deg] */
     double normal_force; /* least over the pairs that touch at the end [N] */
-    double spin_arm;     /* of that pair [m] */
+    double spin_arm;     /* spin arm of that pair [m] */
     char warnings[2048]; /* warnings and errors, one line each */
 };
 

@@ -20,11 +20,11 @@ struct world_scene {
     struct tact_mesh *meshes[SCENE_SHAPES];
     int shape_count, mesh_count;
 
-    struct tact_solve_stats stats; /* of the last tick */
+    struct tact_solve_stats stats; /* pressures of the last tick */
     long ticks;
     long unsolved;         /* ticks that ended with a residual over 1e-8 */
-    int most_iterations;   /* of any tick */
-    double worst_residual; /* of any tick */
+    int most_iterations;   /* most iterations of any tick */
+    double worst_residual; /* worst residual of any tick */
 };
 
 /* An empty world with these options; NULL: the defaults. */
