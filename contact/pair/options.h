@@ -15,10 +15,12 @@ struct tact_extent_store;
 /** The layer of a material that yields, for pair/field/. */
 struct tact_field_material {
     double modulus;   /**< E [Pa]; 0: rigid */
-    double thickness; /**< T [m] of the layer: pressure is E / T times the depth, or the
+    double thickness; /**< T [m] of the layer: pressure is E (d / T)^power at the depth d, or the
                            extent of a mesh (field/extent.h) */
-    double cell;      /**< cell size of a mesh's extent [m]; 0: by default */
-    int kind;         /**< enum tact_extent_kind */
+    double power; /**< 0.5 to 5: 1/2 is Hertz's pressure on a sphere, 1 that of the paper; 0: 1. Two
+                       soft materials that touch must have the same [1] */
+    double cell;  /**< cell size of a mesh's extent [m]; 0: by default */
+    int kind;     /**< enum tact_extent_kind */
     const struct tact_extent_store *store; /**< where extents are stored; NULL: nowhere */
 };
 

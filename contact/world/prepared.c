@@ -10,7 +10,9 @@ enum { MOST_MATERIALS = 4096 };
 static int is_field(const struct tact_material *of)
 {
     double modulus = of->field.modulus, slope = modulus / of->field.thickness;
+    double power = of->field.power;
     return modulus == 0.0 || (modulus > 0.0 && slope > 0.0 && isfinite(slope) &&
+                              (power == 0.0 || (power >= 0.5 && power <= 5.0)) &&
                               of->field.cell >= 0.0 && isfinite(of->field.cell));
 }
 
@@ -82,7 +84,8 @@ static struct prepared_model *add_model(struct tact_world *world,
 static int are_alike(const struct world_shape *a, const struct world_shape *b)
 {
     const struct tact_shape *s = &a->shape, *t = &b->shape;
-    int given = s->kind == TACT_SHAPE_CONVEX || s->kind == TACT_SHAPE_MESH;
+    int given = s->kind == TACT_SHAPE_CONVEX || s->kind == TACT_SHAPE_MESH ||
+                s->kind == TACT_SHAPE_REVOLUTION;
     return a->material == b->material && s->kind == t->kind && s->size[0] == t->size[0] &&
            s->size[1] == t->size[1] && s->size[2] == t->size[2] && (!given || s->mesh == t->mesh);
 }

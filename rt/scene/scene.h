@@ -29,7 +29,8 @@ struct tact_scene_material {
                        /** A surface material. */
     struct tact_scene_field {
         double modulus;   /**< E [Pa] of a soft layer; required if the field is set */
-        double thickness; /**< T of the layer [m], required: pressure is E / T times depth */
+        double thickness; /**< T of the layer [m], required: pressure is E (depth / T)^power */
+        double power;     /**< 0.5 to 5; default 0: 1 [1] */
         double cell;      /**< edge of a mesh's finest cells [m]; default 0: by the mesh */
         char *kind;       /**< auto (default), screened, laplace or distance */
     } field;              /**< parameters of the model `field`; all 0 if not set: rigid */

@@ -35,22 +35,51 @@ static int uses_field(const struct tact_scene *scene, const struct tact_scene_pa
     return !strcmp(pair->model ? pair->model : scene->contact.model, "field");
 }
 
-static int has_field(const struct tact_scene *scene, const char *material)
+/* The power of a material's pressure field: Hertz's with a modulus alone; 0 of a rigid one. */
+static double field_power(const struct tact_scene_material *material)
 {
+    const struct tact_scene_field *field = &material->field;
+    if (field->modulus > 0.0) {
+        return field->power > 0.0 ? field->power : 1.0;
+    }
+    return material->modulus > 0.0 ? 0.5 : 0.0;
+}
+
+/* Two soft materials whose pressures follow the same power of the depth, or one soft one. */
+static int check_powers(const struct tact_scene_check *check, const struct tact_scene *scene,
+                        const char *path, const struct tact_scene_pair *pair)
+{
+    const char *const *name = (const char *const *)pair->materials;
+    double power[2] = {1.0, 1.0}; /* no such material: refused elsewhere */
     for (uint32_t i = 0; i < scene->materials_count; i++) {
-        if (!strcmp(scene->materials[i].name, material)) {
-            return scene->materials[i].field.modulus > 0.0;
+        for (int k = 0; k < 2; k++) {
+            if (!strcmp(scene->materials[i].name, name[k])) {
+                power[k] = field_power(&scene->materials[i]);
+            }
         }
     }
-    return 1; /* an unknown material is refused elsewhere */
+    if (!(power[0] > 0.0) && !(power[1] > 0.0)) {
+        return tact_scene_bad(check, path,
+                              "the model field needs a soft material: expected \"field\" or "
+                              "\"modulus\" of \"%s\" or \"%s\"",
+                              name[0], name[1]);
+    }
+    if (power[0] > 0.0 && power[1] > 0.0 && power[0] != power[1]) {
+        return tact_scene_bad(check, path,
+                              "the pressure of \"%s\" has power %g of the depth, that of \"%s\" %g "
+                              "(a modulus without a field has 0.5): two soft materials need the "
+                              "same one",
+                              name[0], power[0], name[1], power[1]);
+    }
+    return 0;
 }
 
 /* Options that are not defined for pressure fields. */
 static int check_field_pair(const struct tact_scene_check *check, const struct tact_scene *scene,
                             const char *path, const struct tact_scene_pair *pair)
 {
-    static const char *const others[] = {"overlap", "restitution", "compliance",
-                                         "tangential_compliance", "tip_radius"};
+    static const char *const others[] = {
+        "overlap", "restitution", "compliance", "tangential_compliance", "tip_radius", "tip_power"};
     const struct tact_contact_law *law = &pair->law;
     char key[TACT_SCENE_PATH];
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
@@ -65,13 +94,7 @@ static int check_field_pair(const struct tact_scene_check *check, const struct t
             check, law->compliance > 0.0 ? "contact.compliance" : "contact.tangential_compliance",
             "is not used by the model field of %s", path);
     }
-    if (!has_field(scene, pair->materials[0]) && !has_field(scene, pair->materials[1])) {
-        return tact_scene_bad(check, path,
-                              "the model field needs a soft material: expected \"field\" of "
-                              "\"%s\" or \"%s\"",
-                              pair->materials[0], pair->materials[1]);
-    }
-    return 0;
+    return check_powers(check, scene, path, pair);
 }
 
 static int check_field(const struct tact_scene_check *check, const char *path,
@@ -84,6 +107,10 @@ static int check_field(const struct tact_scene_check *check, const char *path,
     }
     int rc = tact_scene_need_positive(check, owner, "modulus", field->modulus, "Pa");
     rc = rc ? rc : tact_scene_need_positive(check, owner, "thickness", field->thickness, "m");
+    if (!rc && tact_scene_has(check, "%s.power", owner)) {
+        rc = tact_scene_need_between(check, tact_scene_key_of(key, owner, "power"), field->power,
+                                     0.5, 5.0, "");
+    }
     if (!rc && !isfinite(field->modulus / field->thickness)) {
         rc = tact_scene_bad(check, owner, "modulus over thickness is out of range");
     }

@@ -37,6 +37,7 @@ static const cyaml_schema_value_t name = {
 static const cyaml_schema_field_t field_fields[] = {
     NUMBER("modulus", NEEDED, tact_scene_field, modulus),
     NUMBER("thickness", NEEDED, tact_scene_field, thickness),
+    NUMBER("power", OPTIONAL, tact_scene_field, power),
     NUMBER("cell", OPTIONAL, tact_scene_field, cell),
     TEXT("kind", OPTIONAL, tact_scene_field, kind, MAX_NAME),
     CYAML_FIELD_END,

@@ -246,7 +246,7 @@ static int add_laws(struct tact_session *s)
         const struct tact_scene_material *m = &scene->materials[i];
         const struct tact_material material = {
             .modulus = m->modulus,
-            .field = {m->field.modulus, m->field.thickness, m->field.cell,
+            .field = {m->field.modulus, m->field.thickness, m->field.power, m->field.cell,
                       (int)extent_kind(m->field.kind), &s->extents}};
         int rc = tact_world_set_material(s->world, (int)i, &material);
         if (rc) {

@@ -1,4 +1,5 @@
 /* Pressure fields in scenes: run, recorded and replayed, and refused where they are not defined. */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,9 +17,9 @@
 static const char all_kinds[] =
     "name: soft\nduration: 0.25\nrecorder: {pressure_rate: 100}\n"
     "materials:\n"
-    "  - {name: rubber, field: {modulus: 2e5, thickness: 0.01}}\n"
+    "  - {name: rubber, field: {modulus: 2e5, thickness: 0.01, power: %s}}\n"
     "  - {name: steel}\n"
-    "  - {name: foam, field: {modulus: 1e6, thickness: 0.02}}\n"
+    "  - {name: foam, field: {modulus: 1e6, thickness: 0.02, power: %s}}\n"
     "pairs:\n"
     "  - {materials: [rubber, foam], friction: 0.6, model: field, dissipation: 0.003}\n"
     "  - {materials: [steel, foam], friction: 0.4, model: field, hunt_crossley: 5}\n"
@@ -44,17 +45,17 @@ static const char all_kinds[] =
     "     shapes: [{type: convex, material: rubber,\n"
     "       generate: {kind: blob, radius: 0.02, bump: 0.004, count: 3, triangles: 200}}]}\n";
 
-static void scenes_of_fields_run_and_replay(void **state)
+static void run_and_replay(const char *power)
 {
-    (void)state;
     struct tact_session_options options = {.clock = TACT_LOOP_FREE};
     struct tact_session_report report;
-    char log[] = "/tmp/tact-field-XXXXXX", path[64];
+    char log[] = "/tmp/tact-field-XXXXXX", path[64], text[4096];
     assert_non_null(mkdtemp(log));
     snprintf(path, sizeof path, "%s/a.mcap", log);
     options.record = path;
-    run_text(all_kinds, &options, &report);
-    printf("%llu polygons in %llu ticks, unsolved %llu\n",
+    snprintf(text, sizeof text, all_kinds, power, power);
+    run_text(text, &options, &report);
+    printf("power %s: %llu polygons in %llu ticks, unsolved %llu\n", power,
            (unsigned long long)report.counts[TACT_COUNT_POLYGONS],
            (unsigned long long)report.loop.ticks,
            (unsigned long long)report.counts[TACT_COUNT_UNSOLVED]);
@@ -68,10 +69,44 @@ static void scenes_of_fields_run_and_replay(void **state)
     assert_int_equal(rmdir(log), 0);
 }
 
+static void scenes_of_fields_run_and_replay(void **state)
+{
+    (void)state;
+    run_and_replay("1");
+    run_and_replay("0.5");
+}
+
+/* A modulus without a field needs a shape with a radius. */
+static void hertz_of_a_box(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "name: bad\nmaterials: [{name: rubber, modulus: 1e5}, {name: steel}]\n"
+        "pairs: [{materials: [rubber, steel], friction: 0.5, model: field}, "
+        "{materials: [rubber, rubber], friction: 0.5}]\nbodies:\n"
+        "  - {name: floor, fixed: true, shapes: [{type: halfspace, material: steel}]}\n"
+        "  - {name: ball, mass: 1, shapes: [{type: sphere, radius: 0.1, material: rubber}]}\n"
+        "  - {name: block, mass: 1, shapes: [{type: box, size: [1, 1, 1], material: rubber}]}\n";
+    struct tact_session_options options = {.clock = TACT_LOOP_FREE};
+    struct tact_error err = {.line = 0};
+    struct tact_scene *scene = NULL;
+    struct tact_session *session = NULL;
+    char message[512];
+    assert_int_equal(tact_scene_parse(text, strlen(text), "box.yaml", NULL, &scene, &err), 0);
+    assert_int_equal(tact_session_create(scene, &options, &session, &err), -EINVAL);
+    tact_error_format(&err, message, sizeof message);
+    print_message("%s\n", message);
+    assert_non_null(strstr(message,
+                           "box.yaml:7:5: bodies[2]: a shape of block: a modulus without a "
+                           "field is Hertz's, of a sphere, capsule or cylinder"));
+    tact_scene_free(scene);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(scenes_of_fields_run_and_replay),
+        cmocka_unit_test(hertz_of_a_box),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -182,7 +182,7 @@ static void all_pairs(const struct tact_pressure_field *a, const struct tact_pos
             if (tact_field_cut(&pair, i, j, &polygon) > 0) {
                 tact_field_integrate(&polygon);
                 tact_field_add(sums, &polygon);
-                *polygons += polygon.area > 1e-18;
+                *polygons += polygon.flat.area > 1e-18;
             }
         }
     }
@@ -202,7 +202,7 @@ static void check_tree_search(const struct tact_pressure_field *a,
         assert_true(tact_field_find(a, &pa, b, &pb, field_scratch(), &c) >= 0);
         for (size_t i = 0; i < c.count; i++) {
             tact_field_add(&found, &c.polygon[i]);
-            found_count += c.polygon[i].area > 1e-18;
+            found_count += c.polygon[i].flat.area > 1e-18;
         }
         all_pairs(a, &pa, b, &pb, &all, &should);
         if (found_count != should || fabs(found.area - all.area) > 1e-12 * all.area + 1e-18) {

@@ -206,6 +206,7 @@ static struct tact_pressure_field *new_field(enum tact_pressure_field_kind kind,
         return NULL;
     }
     field->kind = kind;
+    field->power = 1.0;
     field->vertex_count = vertices;
     field->cell_count = cells;
     field->vertices = calloc(3 * vertices + 1, sizeof(double));

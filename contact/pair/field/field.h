@@ -53,14 +53,13 @@ TACT_API int tact_field_rigid(const struct tact_mesh *mesh, struct tact_pressure
 TACT_API int tact_field_halfspace(double gradient, struct tact_pressure_field **out);
 
 /**
- * The field of a shape, tessellated, with the slope s = modulus / thickness of its material [Pa/m],
- * the increase of the pressure with depth; modulus 0: rigid, for any kind. With the distance d from
- * the surface, by kind: half-space, box: s d. Sphere, capsule, cylinder: s d of a polyhedron of
- * about 2000 triangles with the volume of the solid. Ellipsoid and convex: linear along each ray
- * from the centre, from 0 on the surface to s times the smallest distance of the surface; exact
- * there, and softer where the surface is farther away. Mesh and torus, and all but half-spaces of a
- * material whose kind is not AUTO: s times the extent of the mesh, which is stored in the
- * material's store or found there.
+ * The field of a shape, tessellated: the pressure is modulus times (d / thickness)^power, of a
+ * depth d; modulus 0: rigid, for any kind. d is by kind the distance from the surface (half-space,
+ * box); that of a polyhedron of about 2000 triangles with the volume of the solid (sphere, capsule,
+ * cylinder); linear along each ray from the centre, from 0 on the surface to the smallest distance
+ * of the surface, exact there, and softer where the surface is farther away (ellipsoid, convex).
+ * Mesh, torus, cone, revolution, and all but half-spaces of a material whose kind is not AUTO: the
+ * extent of the mesh, which is stored in the material's store or found there.
  * @retval -EINVAL   a convex solid whose tetrahedra are flat
  * @retval -EDOM     a mesh without an extent, see tact_extent_of_mesh(); err says why
  * @retval -ENOMEM
@@ -118,7 +117,7 @@ struct tact_field_contact {
  * @retval 1  they touch, *out is set
  * @retval 0  no polygon, *out is zero except `tried` and `alike`
  * @retval -ENOSPC   the scratch is too small
- * @retval -ENOTSUP  two rigid surfaces, or two half-spaces
+ * @retval -ENOTSUP  two rigid surfaces, two half-spaces, or two soft ones of different power
  */
 TACT_API int tact_field_touch(const struct tact_pressure_field *a, const struct tact_pose *pose_a,
                               const struct tact_pressure_field *b, const struct tact_pose *pose_b,
@@ -127,7 +126,8 @@ TACT_API int tact_field_touch(const struct tact_pressure_field *a, const struct 
 /**
  * Potential energy of the contact [J]: the integral over all space of the lesser of the two
  * pressures, each 0 outside of its solid. Cuts all pairs of cells that overlap: for tests and
- * reports, too slow for a tick. NAN for two half-spaces or two rigid surfaces.
+ * reports, too slow for a tick. NAN for fields that have no contact (tact_field_touch()), or with a
+ * power other than 1.
  */
 TACT_API double tact_field_energy(const struct tact_pressure_field *a,
                                   const struct tact_pose *pose_a,

@@ -1,9 +1,9 @@
 /*
- * Balls with balls and half-spaces, in closed form: pressure slope_i (R_i - r_i), depth in a
- * half-space.
+ * Balls with balls and half-spaces, in closed form: pressure p = q^m, q = slope_i (R_i - r_i),
+ * depth in a half-space.
  *
- * The surface of equal pressure is axisymmetric about the line of the centres. At pressure p its
- * radius rho follows from the distances r_i = R_i - p / slope_i from the centres, and x along the
+ * The surface of equal pressure is axisymmetric about the line of the centres. At level q its
+ * radius rho follows from the distances r_i = R_i - q / slope_i from the centres, and x along the
  * line from the first; force, centre of pressure and torsion arm are integrals over p by parts:
  *
  *   N = pi int rho^2 dp, N x_c = pi int rho^2 d(p x), N arm = 2 pi / 3 int rho^3 dp
@@ -18,44 +18,34 @@
 #include <string.h>
 #include "contact/pair/field/field_model_internal.h"
 
-/* Gauss and Legendre's nodes and weights from 0 to 1, exact for polynomials of degree 11. */
-enum { NODES = 6 };
-static const double node[NODES] = {0.033765242898423989, 0.16939530676686776, 0.38069040695840156,
-                                   0.61930959304159849,  0.83060469323313224, 0.96623475710157603};
-static const double weight[NODES] = {0.085662246189585178, 0.18038078652406930,
-                                     0.23395696728634552,  0.23395696728634552,
-                                     0.18038078652406930,  0.085662246189585178};
-
 #define PI 3.14159265358979323846
 
 enum { RINGS = 8, SECTORS = 32 }; /* rings and sectors of the polygons of a pressure map */
 
-/* Limit surface of a pressure that decreases from the middle with the square of the distance: its
- * friction at three ratios of slip to spin, by quadrature. */
-static const double paraboloid[3] = {0.4139, -0.0359, 0.3370};
-
 /* A ball, and the other solid: a ball or a half-space. */
 struct balls {
-    double radius[2], compliance[2]; /* compliance: 1 / slope [m/Pa]; 0 for a rigid one */
-    double distance;                 /* D, of the centres [m]; of the first from the plane */
+    const struct field_rule *rule;
+    double radius[2],
+        compliance[2]; /* compliance: 1 / slope of q [m/Pa^(1/m)]; 0 for a rigid one */
+    double distance;   /* D, of the centres [m]; of the first from the plane */
     int plane;
 };
 
-/* At a pressure: rho^2, x, dx/dp, and (D - x) / D. */
+/* At a level q: rho^2, x, dx/dq, and (D - x) / D. */
 struct ring {
     double square, x, slope, share;
 };
 
-static struct ring ring_at(const struct balls *b, double p)
+static struct ring ring_at(const struct balls *b, double q)
 {
     struct ring ring;
-    double r = b->radius[0] - p * b->compliance[0], d = b->distance;
+    double r = b->radius[0] - q * b->compliance[0], d = b->distance;
     if (b->plane) {
-        ring.x = d + p * b->compliance[1];
+        ring.x = d + q * b->compliance[1];
         ring.slope = b->compliance[1];
         ring.share = 1.0;
     } else {
-        double other = b->radius[1] - p * b->compliance[1];
+        double other = b->radius[1] - q * b->compliance[1];
         ring.x = 0.5 * ((r * r - other * other) / d + d);
         ring.slope = (other * b->compliance[1] - r * b->compliance[0]) / d;
         ring.share = (d - ring.x) / d;
@@ -64,21 +54,23 @@ static struct ring ring_at(const struct balls *b, double p)
     return ring;
 }
 
-/* Integrals over the pressure, from 0 to its largest. rho^3 ends as the power 3/2 of the remaining
- * pressure, so the variable of that integral is the root of the latter. */
+/* Integrals over the pressure, from 0 to its largest, at q = `most`. rho^3 ends as the power 3/2 of
+ * the remaining q, so the variable of that integral is the root of the latter. */
 static void integrate(const struct balls *b, double most, struct tact_patch *patch, double *centre,
                       double *square)
 {
+    const struct field_rule *rule = b->rule;
     double force = 0.0, stiffness = 0.0, moment = 0.0, cube = 0.0, fourth = 0.0;
-    for (int i = 0; i < NODES; i++) {
-        double p = most * node[i], w = weight[i] * most, y = node[i];
-        struct ring at = ring_at(b, p);
+    double peak = tact_field_law(rule->power, most);
+    for (int i = 0; i < TACT_FIELD_NODES; i++) {
+        double q = most * rule->node[i], w = rule->weight[i] * peak, y = rule->root[i];
+        struct ring at = ring_at(b, q);
         force += w * PI * at.square;
-        moment += w * PI * at.square * (at.x + p * at.slope);
+        moment += w * PI * at.square * (at.x + q * at.slope / rule->power);
         stiffness += w * 2.0 * PI * at.x * at.share;
         fourth += w * PI / 4.0 * at.square * at.square;
         at = ring_at(b, most * (1.0 - y * y));
-        cube += w * 2.0 * y * (2.0 * PI / 3.0) * at.square * sqrt(at.square);
+        cube += rule->root_weight[i] * peak * (2.0 * PI / 3.0) * at.square * sqrt(at.square);
     }
     patch->wrench[0] = force;
     patch->stiffness[0] = stiffness;
@@ -106,6 +98,7 @@ static int as_balls(const struct tact_pair_query *q, int swapped, struct balls *
         b->radius[i] = shape[i]->size[0];
         b->compliance[i] = 1.0 / data[i]->slope; /* 0 of a rigid one */
     }
+    b->rule = data[0]->scratch ? &data[0]->rule : &data[1]->rule;
     double distance[3];
     tact_v3_sub(distance, pose[0]->position, pose[1]->position);
     if (b->plane) {
@@ -125,12 +118,12 @@ static int is_cap(const struct balls *b, double most)
                          b->distance > fabs(b->radius[0] - b->radius[1])));
 }
 
-/* Points of the surface with pressure p, on a circle about the line of the centres. origin: the
+/* Points of the surface at level q, on a circle about the line of the centres. origin: the
  * first centre; normal: from the second to the first. */
-static void find_circle(const struct balls *b, double p, const double origin[3],
+static void find_circle(const struct balls *b, double q, const double origin[3],
                         const double normal[3], const struct tact_patch *patch, double (*out)[3])
 {
-    struct ring at = ring_at(b, p);
+    struct ring at = ring_at(b, q);
     double rho = sqrt(at.square);
     for (int i = 0; i < SECTORS; i++) {
         double angle = 2.0 * PI * i / SECTORS;
@@ -160,8 +153,9 @@ static void report_pressure(const struct tact_pair_query *q, const struct balls 
     find_circle(b, 0.0, origin, normal, patch, circle[0]);
     for (int k = 1; k <= RINGS; k++) {
         double share = 1.0 - (double)k / RINGS;
-        pressure[k % 2] = most * (1.0 - share * share);
-        find_circle(b, pressure[k % 2], origin, normal, patch, circle[k % 2]);
+        double level = most * (1.0 - share * share);
+        pressure[k % 2] = tact_field_law(b->rule->power, level);
+        find_circle(b, level, origin, normal, patch, circle[k % 2]);
         for (int i = 0; i < SECTORS; i++) {
             const double(*outer)[3] = (const double(*)[3])circle[1 - k % 2];
             const double(*inner)[3] = (const double(*)[3])circle[k % 2];
@@ -215,7 +209,7 @@ int tact_field_balls(const struct tact_pair_query *q, struct tact_patch *patch)
     patch->kind = TACT_PATCH_ELLIPSE;
     patch->spin = TACT_SPIN_LIMIT_SURFACE;
     patch->surface = TACT_SURFACE_FITTED;
-    memcpy(patch->fit, paraboloid, sizeof paraboloid);
+    memcpy(patch->fit, b.rule->fit, sizeof b.rule->fit);
     patch->semi[0] = patch->semi[1] = semi;
     patch->exponent = 1.0;
     patch->rolling_radius = INFINITY;

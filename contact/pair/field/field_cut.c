@@ -307,6 +307,7 @@ int tact_field_cut(const struct field_pair *pair, uint32_t i, uint32_t j,
     polygon->soft = !pair->b->rigid;
     polygon->in_face = 0;
     polygon->base = ca->base;
+    polygon->power = pair->a->power;
     tact_v3_copy(polygon->slope_a, ca->gradient);
     int rc = cut_outline(pair, ca, cb, &o, polygon);
     polygon->corners = rc > 0 ? o.n : 0;

@@ -262,6 +262,9 @@ double tact_field_energy(const struct tact_pressure_field *a, const struct tact_
     }
     tact_field_place(&pair, swap ? b : a, swap ? pose_b : pose_a, swap ? a : b,
                      swap ? pose_a : pose_b);
+    if (pair.a->power != 1.0) {
+        return NAN;
+    }
     if (pair.b->kind == TACT_FIELD_RIGID) {
         return with_rigid(&pair);
     }

@@ -3,6 +3,7 @@
 #define TACT_CONTACT_FIELD_INTERNAL_H
 
 #include "contact/pair/field/field.h"
+#include "contact/pair/options.h"
 
 #define TACT_FIELD_NONE UINT32_MAX /* no cell across this face */
 
@@ -41,7 +42,8 @@ struct field_node {
 struct tact_pressure_field {
     enum tact_pressure_field_kind kind;
     int rigid;
-    double size; /* sum of the sides of its bounds [m]; 0 of a half-space */
+    double power; /* m: the pressure is q^m. Below, "pressure" of a field or cell is q [Pa^(1/m)] */
+    double size;  /* sum of the sides of its bounds [m]; 0 of a half-space */
     size_t vertex_count, cell_count, face_count, node_count;
     double *vertices;
     double *pressure;   /* pressure at the vertices; NULL for a rigid field */
@@ -63,11 +65,14 @@ struct field_pair {
     double size[9];           /* magnitudes of the entries of turn */
 };
 
-/* 1 where two fields can touch: not two rigid ones, nor two half-spaces. */
+/* 1 where two fields can touch: not two rigid ones, nor two half-spaces, nor two soft ones of
+ * different power, whose pressures are not equal on planes. */
 static inline int tact_field_can_touch(const struct tact_pressure_field *a,
                                        const struct tact_pressure_field *b)
 {
-    return !(a->rigid && b->rigid) && !(a->kind == TACT_FIELD_PLANE && b->kind == TACT_FIELD_PLANE);
+    int planes = a->kind == TACT_FIELD_PLANE && b->kind == TACT_FIELD_PLANE;
+    int alike = a->rigid || b->rigid || a->power == b->power;
+    return !(a->rigid && b->rigid) && !planes && alike;
 }
 
 /* 1 where b must be the first of the pair: one with tetrahedra is, else the soft half-space. */
@@ -88,6 +93,11 @@ void tact_field_place(struct field_pair *pair, const struct tact_pressure_field 
  * plane of zero pressure add one, and rounding where an edge lies in a face adds some more. */
 #define TACT_FIELD_CORNERS 18
 
+/* Integrals of a weight over a polygon, times 1, x and x x'. */
+struct field_moments {
+    double area, first[3], second[9];
+};
+
 /* A polygon of the contact surface of cell a of pair->a and cell b of pair->b, in the frame of
  * pair->a. */
 struct field_polygon {
@@ -100,15 +110,38 @@ struct field_polygon {
     /* Side across which the surface continues beyond the edge from each corner: of cell a 0 to 3,
      * of cell b 4 to 7, -1: none. */
     int16_t side[TACT_FIELD_CORNERS];
-    double normal[3];                 /* unit, into b */
-    double slope_a[3], slope_b[3];    /* gradients; for a rigid b the normal */
-    double base;                      /* pressure of a at the origin of the frame [Pa] */
-    double apart;                     /* |g_B - g_A|; 1 where b is rigid */
-    double pressure;                  /* at corner 0 [Pa] */
-    double area, first[3], second[9]; /* [m^2, m^3, m^4], about corner 0 */
+    double normal[3];              /* unit, into b */
+    double slope_a[3], slope_b[3]; /* gradients; for a rigid b the normal */
+    double power;                  /* m: gradients and levels are those of q, q^m the pressure */
+    double base;                   /* q of a at the origin of the frame [Pa^(1/m)] */
+    double apart;                  /* |g_B - g_A|; 1 where b is rigid */
+    double level;                  /* q at corner 0 [Pa^(1/m)] */
+    struct field_moments flat;     /* of 1, about corner 0 [m^2, m^3, m^4] */
     double load, lever[3]; /* integrals of the pressure, and of the pressure times the position from
                               corner 0 */
+    struct field_moments springs; /* of m q^(m - 1), about corner 0; unset where the power is 1 */
 };
+
+/* The pressure q^m [Pa]; 0 where q is not positive. */
+double tact_field_law(double power, double q);
+
+/* The power of a material's law; 1 by default. */
+static inline double tact_field_power(const struct tact_field_material *material)
+{
+    return material->power > 0.0 ? material->power : 1.0;
+}
+
+/* Increase of q with depth [Pa^(1/m)/m]: E^(1/m) / T. */
+double tact_field_slope(const struct tact_field_material *material);
+
+/* The moments of the derivative of the law, with which gradients of q become those of pressure. */
+static inline const struct field_moments *tact_field_springs(const struct field_polygon *polygon)
+{
+    return polygon->power == 1.0 ? &polygon->flat : &polygon->springs;
+}
+
+/* Computes load, lever and springs of a polygon whose power is not 1. */
+void tact_field_integrate_law(struct field_polygon *polygon);
 
 /* Cuts out the polygon of cells i of a and j of b, without its integrals. 1; 0 where there is none;
  * -1 where the two fields are equal in a volume. */

@@ -10,6 +10,8 @@
 #include "contact/pair/field/field_model_internal.h"
 #include "contact/pair/models_internal.h"
 
+#define PI 3.14159265358979323846
+
 static void release(void *data)
 {
     struct field_data *d = data;
@@ -19,20 +21,49 @@ static void release(void *data)
     free(d);
 }
 
+/* The layer of a material: that of its field, or with E* alone, of a shape of radius R on a flat,
+ * the one with Hertz's force, patch and pressure: 2 sqrt(2) E* / pi (d / R)^(1/2) for a sphere,
+ * whose depth d is half of Hertz's approach, and E* (d / (2 R))^(1/2) for the side of a cylinder
+ * (Johnson, Contact Mechanics, 1985, sections 4.2, 4.3). */
+static int find_layer(const struct tact_shape *shape, const struct tact_material *material,
+                      struct tact_field_material *out, struct tact_error *err)
+{
+    *out = material->field;
+    if (out->modulus > 0.0 || !(material->modulus > 0.0)) {
+        return 0;
+    }
+    out->thickness = shape->size[0];
+    out->power = 0.5;
+    switch (shape->kind) {
+    case TACT_SHAPE_SPHERE:
+    case TACT_SHAPE_CAPSULE:
+        out->modulus = 2.0 * sqrt(2.0) / PI * material->modulus;
+        return 0;
+    case TACT_SHAPE_CYLINDER:
+        out->modulus = sqrt(0.5) * material->modulus;
+        return 0;
+    default:
+        return tact_error_set(err, -EINVAL,
+                              "a modulus without a field is Hertz's, of a sphere, capsule or "
+                              "cylinder; other shapes need \"field\" of their material");
+    }
+}
+
 static int prepare(const struct tact_contact_model *model, const struct tact_shape *shape,
                    const struct tact_material *material, void **data, struct tact_error *err)
 {
-    int soft = material->field.modulus > 0.0;
-    double slope = soft ? material->field.modulus / material->field.thickness : INFINITY;
-    struct field_data *d = calloc(1, sizeof *d);
+    struct tact_field_material layer;
+    int rc = find_layer(shape, material, &layer, err), soft = layer.modulus > 0.0;
+    struct field_data *d = rc ? NULL : calloc(1, sizeof *d);
     (void)model;
     if (!d) {
-        return -ENOMEM;
+        return rc ? rc : -ENOMEM;
     }
-    int rc = tact_field_of_shape(shape, &material->field, &d->field, err);
-    d->slope = slope;
-    d->own = material->field.kind == TACT_EXTENT_AUTO;
+    rc = tact_field_of_shape(shape, &layer, &d->field, err);
+    d->slope = soft ? tact_field_slope(&layer) : INFINITY;
+    d->own = layer.kind == TACT_EXTENT_AUTO;
     if (!rc && soft) {
+        tact_field_make_rule(tact_field_power(&layer), &d->rule);
         d->scratch = tact_field_scratch_create(TACT_FIELD_POLYGONS);
         d->points = malloc(sizeof *d->points);
         rc = d->scratch && d->points ? 0 : -ENOMEM;

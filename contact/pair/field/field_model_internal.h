@@ -16,11 +16,27 @@ struct field_points {
     double load[TACT_FIELD_POINTS];                    /* [N] */
 };
 
+enum { TACT_FIELD_NODES = 6 };
+
+/* Quadrature over the pressure q^m of a round patch, with u = q / Q and the largest pressure Q^m.
+ */
+struct field_rule {
+    double power; /* m */
+    /* Integral of f dp: Q^m sum of weight f(node Q). */
+    double node[TACT_FIELD_NODES], weight[TACT_FIELD_NODES];
+    /* The same of f that ends as a root of 1 - u: Q^m sum of root_weight f((1 - root^2) Q). */
+    double root[TACT_FIELD_NODES], root_weight[TACT_FIELD_NODES];
+    double fit[3]; /* limit surface of a pressure (1 - r^2)^m, tact_patch.fit */
+};
+
+void tact_field_make_rule(double power, struct field_rule *rule);
+
 /* Result of prepare() for a shape. */
 struct field_data {
     struct tact_pressure_field *field;
-    double slope; /* slope of the pressure with depth [Pa/m]; INFINITY: rigid */
-    int own;      /* 1: the shape's own field, 0: its mesh's */
+    struct field_rule rule;             /* of a soft shape */
+    double slope;                       /* slope of q with depth [Pa^(1/m)/m]; INFINITY: rigid */
+    int own;                            /* 1: the shape's own field, 0: its mesh's */
     struct tact_field_scratch *scratch; /* for a soft shape: working memory of the world's thread,
                                            without state between queries */
     struct field_points *points;        /* the same for the points */

@@ -28,8 +28,8 @@ void tact_field_sum(const struct field_surface *of, int group, struct field_part
             tact_v3_copy(out->sums.origin, p->corner[0]);
         }
         tact_field_add(&out->sums, p);
-        out->springs -= p->area / p->apart * tact_v3_dot(p->slope_a, p->normal) *
-                        tact_v3_dot(p->slope_b, p->normal);
+        out->springs -= tact_field_springs(p)->area / p->apart *
+                        tact_v3_dot(p->slope_a, p->normal) * tact_v3_dot(p->slope_b, p->normal);
     }
     tact_field_centre(&out->sums);
 }
@@ -111,16 +111,16 @@ static void choose_axes(const struct field_surface *of, int group, const double 
             continue;
         }
         tact_v3_sub(arm, p->corner[0], centre);
-        area += p->area;
+        area += p->flat.area;
         for (int k = 0; k < 2; k++) {
-            tact_m3_mul_v3(at[k], p->second, t + 3 * k);
+            tact_m3_mul_v3(at[k], p->flat.second, t + 3 * k);
         }
-        tact_v3_copy(first, p->first);
+        tact_v3_copy(first, p->flat.first);
         double ax = tact_v3_dot(t, arm), ay = tact_v3_dot(t + 3, arm);
         double fx = tact_v3_dot(t, first), fy = tact_v3_dot(t + 3, first);
-        xx += tact_v3_dot(t, at[0]) + 2.0 * ax * fx + p->area * ax * ax;
-        xy += tact_v3_dot(t, at[1]) + ax * fy + ay * fx + p->area * ax * ay;
-        yy += tact_v3_dot(t + 3, at[1]) + 2.0 * ay * fy + p->area * ay * ay;
+        xx += tact_v3_dot(t, at[0]) + 2.0 * ax * fx + p->flat.area * ax * ax;
+        xy += tact_v3_dot(t, at[1]) + ax * fy + ay * fx + p->flat.area * ax * ay;
+        yy += tact_v3_dot(t + 3, at[1]) + 2.0 * ay * fy + p->flat.area * ay * ay;
     }
     double apart = tact_hypot(xx - yy, 2.0 * xy), sum = xx + yy;
     double angle = apart > 1e-6 * sum ? 0.5 * tact_atan2(2.0 * xy, xx - yy) : 0.0;

@@ -62,7 +62,8 @@ static void add_triangle(struct field_points *points, const struct field_polygon
         middle[k] = (x[0][k] + x[1][k] + x[2][k]) / 3.0;
     }
     add_point(points, middle,
-              0.5 * tact_v3_norm(across) * (p->base + tact_v3_dot(p->slope_a, middle)));
+              0.5 * tact_v3_norm(across) *
+                  tact_field_law(p->power, p->base + tact_v3_dot(p->slope_a, middle)));
 }
 
 /* 1 where the polygon is one point: all of it is near its first corner. */

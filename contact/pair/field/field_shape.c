@@ -211,7 +211,7 @@ static int of_mesh(const struct tact_mesh *mesh, const struct tact_field_materia
 {
     const struct tact_extent_recipe recipe = {(enum tact_extent_kind)material->kind,
                                               material->thickness, material->cell};
-    double slope = material->modulus / material->thickness;
+    double slope = tact_field_slope(material);
     struct tact_extent *extent;
     int stored = tact_extent_load(material->store, mesh, &recipe, &extent);
     int rc = stored ? of_extent(extent, slope, out, NULL) : -ENOENT;
@@ -232,33 +232,44 @@ static int of_mesh(const struct tact_mesh *mesh, const struct tact_field_materia
     return rc;
 }
 
-int tact_field_of_shape(const struct tact_shape *shape, const struct tact_field_material *material,
-                        struct tact_pressure_field **out, struct tact_error *err)
+/* The field of a shape other than a half-space. */
+static int of_solid(const struct tact_shape *shape, const struct tact_field_material *material,
+                    struct tact_pressure_field **out, struct tact_error *err)
 {
     struct maker m = {.shape = shape, .mesh = shape->mesh};
     struct tact_mesh *ball = NULL;
     int rc = 0, soft = material->modulus > 0.0;
-    double slope = soft ? material->modulus / material->thickness : INFINITY;
-    *out = NULL;
-    if (shape->kind == TACT_SHAPE_HALFSPACE) {
-        return tact_field_halfspace(slope, out);
-    }
     if (!m.mesh) {
         rc = tact_mesh_capsule(shape->size[0], 0.0, BALL_TRIANGLES, &ball);
         m.mesh = ball;
     }
-    int bent = shape->kind == TACT_SHAPE_MESH || shape->kind == TACT_SHAPE_TORUS;
+    int bent = shape->kind == TACT_SHAPE_MESH || shape->kind == TACT_SHAPE_TORUS ||
+               shape->kind == TACT_SHAPE_CONE || shape->kind == TACT_SHAPE_REVOLUTION;
     if (!rc && !soft) {
         rc = tact_field_rigid(m.mesh, out);
     } else if (!rc && (bent || material->kind != TACT_EXTENT_AUTO)) {
         rc = of_mesh(m.mesh, material, out, err);
     } else if (!rc) {
-        rc = make(&m, slope, out, err);
+        rc = make(&m, tact_field_slope(material), out, err);
     }
     free(m.vertices);
     free(m.pressure);
     free(m.core);
     free(m.tets);
     tact_mesh_free(ball);
+    return rc;
+}
+
+int tact_field_of_shape(const struct tact_shape *shape, const struct tact_field_material *material,
+                        struct tact_pressure_field **out, struct tact_error *err)
+{
+    int soft = material->modulus > 0.0;
+    *out = NULL;
+    int rc = shape->kind == TACT_SHAPE_HALFSPACE
+                 ? tact_field_halfspace(soft ? tact_field_slope(material) : INFINITY, out)
+                 : of_solid(shape, material, out, err);
+    if (!rc) {
+        (*out)->power = tact_field_power(material);
+    }
     return rc;
 }

@@ -11,9 +11,9 @@
 static void polygon_moments(struct field_polygon *p)
 {
     double u[3], w[3], across[3];
-    p->area = 0.0;
-    memset(p->first, 0, sizeof p->first);
-    memset(p->second, 0, sizeof p->second);
+    p->flat.area = 0.0;
+    memset(p->flat.first, 0, sizeof p->flat.first);
+    memset(p->flat.second, 0, sizeof p->flat.second);
     tact_v3_sub(w, p->corner[1], p->corner[0]);
     for (int i = 2; i < p->corners; i++) {
         tact_v3_copy(u, w);
@@ -21,43 +21,49 @@ static void polygon_moments(struct field_polygon *p)
         tact_v3_cross(across, u, w);
         double area = 0.5 * tact_v3_dot(across, p->normal), t[3];
         tact_v3_add(t, u, w);
-        p->area += area;
-        tact_v3_axpy(p->first, area * (1.0 / 3.0), t);
+        p->flat.area += area;
+        tact_v3_axpy(p->flat.first, area * (1.0 / 3.0), t);
         for (int k = 0; k < 9; k++) {
             int r = k / 3, c = k % 3;
-            p->second[k] += area * (1.0 / 12.0) * (u[r] * u[c] + w[r] * w[c] + t[r] * t[c]);
+            p->flat.second[k] += area * (1.0 / 12.0) * (u[r] * u[c] + w[r] * w[c] + t[r] * t[c]);
         }
     }
-    double sign = p->area < 0.0 ? -1.0 : 1.0;
-    p->area *= sign;
-    tact_v3_scale(p->first, p->first, sign);
+    double sign = p->flat.area < 0.0 ? -1.0 : 1.0;
+    p->flat.area *= sign;
+    tact_v3_scale(p->flat.first, p->flat.first, sign);
     for (int k = 0; k < 9; k++) {
-        p->second[k] *= sign;
+        p->flat.second[k] *= sign;
     }
 }
 
 void tact_field_integrate(struct field_polygon *p)
 {
     polygon_moments(p);
-    p->pressure = p->base + tact_v3_dot(p->slope_a, p->corner[0]);
-    p->load = p->pressure * p->area + tact_v3_dot(p->slope_a, p->first);
-    tact_m3_mul_v3(p->lever, p->second, p->slope_a);
-    tact_v3_axpy(p->lever, p->pressure, p->first);
+    p->level = p->base + tact_v3_dot(p->slope_a, p->corner[0]);
+    if (p->power != 1.0) {
+        tact_field_integrate_law(p);
+        return;
+    }
+    p->load = p->level * p->flat.area + tact_v3_dot(p->slope_a, p->flat.first);
+    tact_m3_mul_v3(p->lever, p->flat.second, p->slope_a);
+    tact_v3_axpy(p->lever, p->level, p->flat.first);
 }
 
-/* Minus the integral of sym[(g_B.u1)(g_A.u2)] / |g_B - g_A|, with (v, w) moving x, from the origin
- * of the sums, at v + w x x: g.u = g.v + (x cross g).w. arm: of corner 0. */
+/* Minus the integral of m q^(m - 1) sym[(g_B.u1)(g_A.u2)] / |g_B - g_A|, gradients of q, with (v,
+ * w) moving x, from the origin of the sums, at v + w x x: g.u = g.v + (x cross g).w. arm: of corner
+ * 0. */
 static void add_stiffness(const struct field_polygon *p, const double *arm, double *stiffness)
 {
+    const struct field_moments *m = tact_field_springs(p);
     const double *ga = p->slope_a, *gb = p->slope_b;
     double mean_a[3], mean_b[3], turn[9], at[9], middle[3], full[36];
     for (int k = 0; k < 3; k++) {
-        middle[k] = p->first[k] + p->area * arm[k];
+        middle[k] = m->first[k] + m->area * arm[k];
     }
     for (int k = 0; k < 9; k++) {
         int r = k / 3, c = k % 3;
         at[k] =
-            p->second[k] + arm[r] * p->first[c] + p->first[r] * arm[c] + p->area * arm[r] * arm[c];
+            m->second[k] + arm[r] * m->first[c] + m->first[r] * arm[c] + m->area * arm[r] * arm[c];
     }
     tact_v3_cross(mean_a, middle, ga);
     tact_v3_cross(mean_b, middle, gb);
@@ -74,7 +80,7 @@ static void add_stiffness(const struct field_polygon *p, const double *arm, doub
         double across[3];
         tact_v3_cross(across, turn + 3 * r, ga);
         for (int c = 0; c < 3; c++) {
-            full[6 * r + c] = p->area * gb[r] * ga[c];
+            full[6 * r + c] = m->area * gb[r] * ga[c];
             full[6 * r + 3 + c] = gb[r] * mean_a[c];
             full[6 * (r + 3) + c] = mean_b[r] * ga[c];
             full[6 * (r + 3) + 3 + c] = across[c];
@@ -99,7 +105,7 @@ void tact_field_add(struct field_sums *sums, const struct field_polygon *p)
     tact_v3_copy(moment, p->lever);
     tact_v3_axpy(moment, p->load, arm);
     tact_v3_cross(torque, moment, p->normal);
-    sums->area += p->area;
+    sums->area += p->flat.area;
     sums->load += p->load;
     tact_v3_add(sums->first, sums->first, moment);
     tact_v3_axpy(sums->force, p->load, p->normal);

@@ -147,7 +147,7 @@ static void process_queue(struct walk *w)
             tact_field_integrate(p);
             w->in_face |= p->in_face;
             w->out->count++;
-            w->area += p->area;
+            w->area += p->flat.area;
             tact_v3_axpy(w->force, p->load, p->normal);
             queue_neighbours(w, p);
         }
@@ -353,7 +353,8 @@ int tact_field_touch(const struct tact_pressure_field *a, const struct tact_pose
         const struct field_polygon *p = &of.polygon[i];
         tact_field_add(&sums, p);
         for (int k = 0; k < p->corners; k++) {
-            out->peak = tact_max(out->peak, p->base + tact_v3_dot(p->slope_a, p->corner[k]));
+            double level = p->base + tact_v3_dot(p->slope_a, p->corner[k]);
+            out->peak = tact_max(out->peak, tact_field_law(p->power, level));
         }
     }
     out->polygons = of.count;

@@ -1,0 +1,161 @@
+/*
+ * Pressure laws p = q^m of a field q that is linear on its cells, and the integrals of polygons of
+ * such a pressure.
+ *
+ * A triangle is cut at the level of its middle corner into two, each with a corner as apex and a
+ * base on which q is constant. With t from 0 at the apex to 1 at the base, q is linear in t, and
+ * the integrals of q^m and of m q^(m - 1) times 1, x and x x' are those of t, t^2 and t^3 times
+ * integrals along the base.
+ */
+#include <math.h>
+#include <string.h>
+#include "contact/elementary.h"
+#include "contact/pair/field/field_internal.h"
+
+/* Ratio of two levels from which the integral over t is by Gauss and Legendre's nodes, exact to
+ * 1e-13; below it is in closed form, which would lose that many digits above. */
+#define NEAR 0.7
+
+enum { NODES = 6 };
+static const double node[NODES] = {0.033765242898423989, 0.16939530676686776, 0.38069040695840156,
+                                   0.61930959304159849,  0.83060469323313224, 0.96623475710157603};
+static const double weight[NODES] = {0.085662246189585178, 0.18038078652406930,
+                                     0.23395696728634552,  0.23395696728634552,
+                                     0.18038078652406930,  0.085662246189585178};
+
+double tact_field_law(double power, double q)
+{
+    return power == 1.0 ? q : q > 0.0 ? tact_pow(q, power) : 0.0;
+}
+
+double tact_field_slope(const struct tact_field_material *material)
+{
+    double power = tact_field_power(material);
+    double top = power == 1.0 ? material->modulus : tact_pow(material->modulus, 1.0 / power);
+    return top / material->thickness;
+}
+
+/* A level of q with its pressure q^m. */
+struct level {
+    double q, p;
+};
+
+/* Integrals over t from 0 to 1 of t^k q^m and t^k m q^(m - 1), k = 1, 2, 3, with q from `apex` to
+ * `base`. */
+static void integrate_levels(double m, const struct level *apex, const struct level *base,
+                             double load[3], double spring[3])
+{
+    double step = base->q - apex->q;
+    memset(load, 0, 3 * sizeof *load);
+    memset(spring, 0, 3 * sizeof *spring);
+    if (tact_min(apex->q, base->q) > NEAR * tact_max(apex->q, base->q)) {
+        for (int i = 0; i < NODES; i++) {
+            double q = apex->q + step * node[i], p = weight[i] * tact_pow(q, m), t = node[i];
+            for (int k = 0; k < 3; k++, t *= node[i]) {
+                load[k] += t * p;
+                spring[k] += t * m * p / q;
+            }
+        }
+        return;
+    }
+    /* t = (q - apex) / step: binomials of integrals of q^j q^m and of q^j m q^(m - 1) */
+    double to = base->p, from = apex->p, whole[4], slope[4];
+    for (int j = 0; j < 4; j++) {
+        slope[j] = m * (to - from) / (m + j);
+        to *= base->q;
+        from *= apex->q;
+        whole[j] = (to - from) / (m + j + 1);
+    }
+    static const double binomial[3][4] = {{1, 1, 0, 0}, {1, 2, 1, 0}, {1, 3, 3, 1}};
+    double by = 1.0 / (step * step);
+    for (int k = 0; k < 3; k++, by /= step) {
+        double shift = 1.0;
+        for (int j = k + 1; j >= 0; j--, shift *= -apex->q) {
+            load[k] += by * binomial[k][j] * shift * whole[j];
+            spring[k] += by * binomial[k][j] * shift * slope[j];
+        }
+    }
+}
+
+/* Adds integrals over t of one weight, `part`, to moments about a point: twice the area, the apex,
+ * and the ends of the base, both from that point. */
+static void add_part(struct field_moments *out, double twice, const double part[3],
+                     const double *apex, const double *u, const double *w)
+{
+    double a[3], b[3], mean[3], area = twice * part[0];
+    tact_v3_sub(a, u, apex);
+    tact_v3_sub(b, w, apex);
+    for (int k = 0; k < 3; k++) {
+        mean[k] = 0.5 * twice * part[1] * (a[k] + b[k]);
+    }
+    out->area += area;
+    tact_v3_axpy(out->first, area, apex);
+    tact_v3_add(out->first, out->first, mean);
+    for (int k = 0; k < 9; k++) {
+        int r = k / 3, c = k % 3;
+        out->second[k] += area * apex[r] * apex[c] + apex[r] * mean[c] + mean[r] * apex[c] +
+                          twice * part[2] / 6.0 *
+                              (2.0 * a[r] * a[c] + 2.0 * b[r] * b[c] + a[r] * b[c] + b[r] * a[c]);
+    }
+}
+
+/* Adds a triangle of signed area; x from the point of the moments. */
+static void integrate_triangle(double m, double area, const double (*x)[3], const struct level *at,
+                               struct field_moments *load, struct field_moments *spring)
+{
+    int low = 0, high = 0;
+    for (int k = 1; k < 3; k++) {
+        low = at[k].q < at[low].q ? k : low;
+        high = at[k].q >= at[high].q ? k : high;
+    }
+    if (!(at[high].q > 0.0)) {
+        return;
+    }
+    int middle = low == high ? (low + 1) % 3 : 3 - low - high;
+    double range = at[high].q - at[low].q, cut[3];
+    double share = low != high && range > 0.0 ? (at[middle].q - at[low].q) / range : 1.0;
+    int far = low == high ? (low + 2) % 3 : high;
+    for (int k = 0; k < 3; k++) {
+        cut[k] = x[low][k] + share * (x[far][k] - x[low][k]);
+    }
+    for (int upper = 0; upper < 2; upper++) {
+        const int apex = upper ? far : low;
+        double twice = 2.0 * area * (upper ? 1.0 - share : share), of_load[3], of_spring[3];
+        if (upper ? share < 1.0 : share > 0.0) {
+            integrate_levels(m, &at[apex], &at[middle], of_load, of_spring);
+            add_part(load, twice, of_load, x[apex], x[middle], cut);
+            add_part(spring, twice, of_spring, x[apex], x[middle], cut);
+        }
+    }
+}
+
+void tact_field_integrate_law(struct field_polygon *p)
+{
+    struct field_moments load = {.area = 0.0}, spring = {.area = 0.0};
+    struct level at[TACT_FIELD_CORNERS];
+    double from[TACT_FIELD_CORNERS][3], sum = 0.0;
+    for (int k = 0; k < p->corners; k++) {
+        tact_v3_sub(from[k], p->corner[k], p->corner[0]);
+        at[k].q = tact_max(p->base + tact_v3_dot(p->slope_a, p->corner[k]), 0.0);
+        at[k].p = tact_field_law(p->power, at[k].q);
+    }
+    for (int k = 1; k + 1 < p->corners; k++) {
+        const struct level of[3] = {at[0], at[k], at[k + 1]};
+        double x[3][3], across[3];
+        memset(x[0], 0, sizeof x[0]);
+        tact_v3_copy(x[1], from[k]);
+        tact_v3_copy(x[2], from[k + 1]);
+        tact_v3_cross(across, x[1], x[2]);
+        double area = 0.5 * tact_v3_dot(across, p->normal);
+        sum += area;
+        integrate_triangle(p->power, area, (const double(*)[3])x, of, &load, &spring);
+    }
+    double sign = sum < 0.0 ? -1.0 : 1.0;
+    p->load = sign * load.area;
+    tact_v3_scale(p->lever, load.first, sign);
+    p->springs.area = sign * spring.area;
+    tact_v3_scale(p->springs.first, spring.first, sign);
+    for (int k = 0; k < 9; k++) {
+        p->springs.second[k] = sign * spring.second[k];
+    }
+}
