@@ -172,7 +172,7 @@ static void without_a_cache_folder(void **state)
             assert_int_equal(tact_cache_folder(file, sizeof file), -ENOENT);
             snprintf(file, sizeof file, "without%d", i);
             record(scene, file, log, sizeof log);
-            assert_non_null(strstr(message_text, "is not stored"));
+            assert_non_null(strstr(message_text, "was not stored"));
         } else {
             assert_int_equal(chmod(cache, 0700), 0);
             check_replay(log);
