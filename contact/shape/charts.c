@@ -72,31 +72,17 @@ static int make_leaf(const struct tact_charts *charts, const struct chart_cell *
         double d[3];
         tact_v3_sub(d, p[i].at, leaf->center);
         leaf->radius = tact_max(leaf->radius, BALL_MARGIN * tact_v3_norm(d));
+        leaf->flat = tact_max(leaf->flat, CONE_MARGIN * fabs(tact_v3_dot(d, leaf->axis)));
         angle = tact_max(angle, CONE_MARGIN * angle_between(p[i].normal, leaf->axis));
     }
     set_cone(leaf, angle);
     return 0;
 }
 
-/* The node that contains two others. */
-static void join_nodes(struct chart_node *out, const struct chart_node *a,
-                       const struct chart_node *b)
+double tact_chart_extent(const struct chart_node *node, const double along[3])
 {
-    double d[3], length = 0.0;
-    tact_v3_sub(d, b->center, a->center);
-    length = tact_v3_norm(d);
-    tact_v3_add(out->center, a->center, b->center);
-    tact_v3_scale(out->center, out->center, 0.5);
-    out->radius = 0.5 * length + tact_max(a->radius, b->radius);
-    tact_v3_add(out->axis, a->axis, b->axis);
-    if (!(tact_v3_normalize(out->axis, out->axis) > 1e-3)) {
-        tact_v3_copy(out->axis, a->axis);
-        set_cone(out, WIDEST);
-        return;
-    }
-    double angle = tact_max(angle_between(out->axis, a->axis) + cone_angle(a),
-                            angle_between(out->axis, b->axis) + cone_angle(b));
-    set_cone(out, angle);
+    double c = fabs(tact_v3_dot(node->axis, along));
+    return tact_min(node->flat * c + node->radius * sqrt(tact_max(0.0, 1.0 - c * c)), node->radius);
 }
 
 struct sorted {
@@ -110,24 +96,46 @@ static int compare_keys(const void *a, const void *b)
     return x->key != y->key ? (x->key > y->key) - (x->key < y->key) : x->leaf - y->leaf;
 }
 
-/* Sorts leaves along the longest side of the box of their centres. */
-static void sort_leaves(const struct chart_node *leaf, struct sorted *list, int count)
+/* Middle and longest side of the box of the leaves' centres. */
+static int box_of(const struct chart_node *leaf, const struct sorted *list, int count,
+                  double middle[3])
 {
-    double lower[3] = {INFINITY, INFINITY, INFINITY}, upper[3] = {-INFINITY, -INFINITY, -INFINITY};
-    int axis = 0;
-    for (int i = 0; i < count; i++) {
-        for (int k = 0; k < 3; k++) {
-            lower[k] = tact_min(lower[k], leaf[list[i].leaf].center[k]);
-            upper[k] = tact_max(upper[k], leaf[list[i].leaf].center[k]);
+    double side[3];
+    int longest = 0;
+    for (int k = 0; k < 3; k++) {
+        double lower = INFINITY, upper = -INFINITY;
+        for (int i = 0; i < count; i++) {
+            lower = tact_min(lower, leaf[list[i].leaf].center[k]);
+            upper = tact_max(upper, leaf[list[i].leaf].center[k]);
         }
+        middle[k] = 0.5 * (lower + upper);
+        side[k] = upper - lower;
+        longest = side[k] > side[longest] ? k : longest;
     }
-    for (int k = 1; k < 3; k++) {
-        axis = upper[k] - lower[k] > upper[axis] - lower[axis] ? k : axis;
-    }
+    return longest;
+}
+
+/* Ball and cone of a node over these leaves. */
+static void bound_node(const struct chart_node *leaf, const struct sorted *list, int count,
+                       struct chart_node *node)
+{
+    double angle = 0.0;
+    memset(node->axis, 0, sizeof node->axis);
+    node->radius = node->flat = 0.0;
     for (int i = 0; i < count; i++) {
-        list[i].key = leaf[list[i].leaf].center[axis];
+        tact_v3_add(node->axis, node->axis, leaf[list[i].leaf].axis);
     }
-    qsort(list, (size_t)count, sizeof *list, compare_keys);
+    int cone = tact_v3_normalize(node->axis, node->axis) > 1e-3 * count;
+    for (int i = 0; i < count; i++) {
+        const struct chart_node *l = &leaf[list[i].leaf];
+        double d[3];
+        tact_v3_sub(d, l->center, node->center);
+        node->radius = tact_max(node->radius, tact_v3_norm(d) + l->radius);
+        node->flat = tact_max(node->flat,
+                              fabs(tact_v3_dot(d, node->axis)) + tact_chart_extent(l, node->axis));
+        angle = tact_max(angle, angle_between(node->axis, l->axis) + cone_angle(l));
+    }
+    set_cone(node, cone ? angle : WIDEST);
 }
 
 /* Fills node `at` with the tree over these leaves. */
@@ -139,12 +147,16 @@ static void build_node(struct tact_charts *charts, const struct chart_node *leaf
         return;
     }
     int half = count / 2, first = charts->node_count;
+    int axis = box_of(leaf, list, count, charts->nodes[at].center);
     charts->node_count += 2;
-    sort_leaves(leaf, list, count);
+    charts->nodes[at].first = first;
+    bound_node(leaf, list, count, &charts->nodes[at]);
+    for (int i = 0; i < count; i++) {
+        list[i].key = leaf[list[i].leaf].center[axis];
+    }
+    qsort(list, (size_t)count, sizeof *list, compare_keys);
     build_node(charts, leaf, list, half, first);
     build_node(charts, leaf, list + half, count - half, first + 1);
-    join_nodes(&charts->nodes[at], &charts->nodes[first], &charts->nodes[first + 1]);
-    charts->nodes[at].first = first;
 }
 
 static void set_extent(struct tact_charts *charts, const struct chart_node *leaf, int count)
@@ -173,9 +185,9 @@ int tact_charts_build(struct tact_charts *charts, const struct chart_cell *cell,
         list[i].leaf = i;
     }
     if (!rc) {
+        set_extent(charts, leaf, count);
         charts->node_count = 1;
         build_node(charts, leaf, list, count, 0);
-        set_extent(charts, leaf, count);
     }
     free(list);
     free(leaf);

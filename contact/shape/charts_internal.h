@@ -9,6 +9,7 @@
 struct chart_node {
     double center[3];
     double radius;  /* [m] */
+    double flat;    /* of its points along the axis of the cone, from the centre [m] */
     double axis[3]; /* unit */
     double cosine;  /* cosine of the half angle of the cone; -1: all directions */
     double sine;
@@ -34,6 +35,9 @@ struct tact_charts {
     int node_count;
     struct chart_node *nodes; /* the root first */
 };
+
+/* Largest distance of a node's points from its centre along a unit vector, shape frame [m]. */
+double tact_chart_extent(const struct chart_node *node, const double along[3]);
 
 /* A cell of a surface: nine places on a grid of 3 x 3 over it, the middle one being its place. */
 struct chart_cell {

@@ -80,14 +80,15 @@ static struct prepared_model *add_model(struct tact_world *world,
 }
 
 /* 1 where the models derive the same data from two shapes. A tessellation follows from the size; a
- * given mesh is compared by its address. */
+ * given mesh or surface is compared by its address. */
 static int are_alike(const struct world_shape *a, const struct world_shape *b)
 {
     const struct tact_shape *s = &a->shape, *t = &b->shape;
     int given = s->kind == TACT_SHAPE_CONVEX || s->kind == TACT_SHAPE_MESH ||
                 s->kind == TACT_SHAPE_REVOLUTION;
     return a->material == b->material && s->kind == t->kind && s->size[0] == t->size[0] &&
-           s->size[1] == t->size[1] && s->size[2] == t->size[2] && (!given || s->mesh == t->mesh);
+           s->size[1] == t->size[1] && s->size[2] == t->size[2] && (!given || s->mesh == t->mesh) &&
+           s->charts == t->charts;
 }
 
 static int prepare_shape(struct tact_world *world, struct prepared_model *of, int shape,

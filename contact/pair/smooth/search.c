@@ -134,7 +134,8 @@ static int touches_closed(const struct search *s, int k, const struct chart_node
     tact_v3_add(n, turned, node->axis);
     start->miss = tact_v3_norm(n);
     tact_v3_sub(d, local, p.at);
-    if (tact_v3_dot(d, p.normal) > s->near + node->radius) {
+    double gap = tact_v3_dot(d, p.normal);
+    if (gap > s->near + node->radius) {
         return 0;
     }
     double turn =
@@ -143,6 +144,9 @@ static int touches_closed(const struct search *s, int k, const struct chart_node
              2.0 * (p.bend[1] * p.bend[1] + p.bend[2] * p.bend[2] + p.bend[5] * p.bend[5]));
     if (turn > WIDE || node->cosine < 0.0) {
         return 1;
+    }
+    if (gap > s->near + tact_chart_extent(node, turned) + 0.5 * turn * node->radius) {
+        return 0;
     }
     double most = cosine_of_sum(node->cosine, node->sine, 1.0 - 0.5 * turn * turn, turn);
     return -tact_v3_dot(turned, node->axis) >= most;
@@ -187,6 +191,10 @@ static int touches(const struct search *s, const struct chart_node *a, const str
     tact_m3_mul_v3(axis, s->back, b->axis);
     double most = cosine_of_sum(a->cosine, a->sine, b->cosine, b->sine);
     if (!(-tact_v3_dot(axis, a->axis) >= most)) {
+        return 0;
+    }
+    tact_m3_tmul_v3(n, s->back, a->axis);
+    if (fabs(tact_v3_dot(d, a->axis)) > s->near + a->flat + tact_chart_extent(b, n)) {
         return 0;
     }
     tact_v3_sub(n, a->axis, axis);
