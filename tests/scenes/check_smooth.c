@@ -1,4 +1,5 @@
-/* Bodies on their smooth surfaces: rattlebacks, a bangle, tippe tops. */
+/* Bodies on their smooth surfaces: rattlebacks, a bangle, tippe tops, balls in bowls and on a
+ * turntable, Chaplygin's ball, links of a chain, a cup on a saucer. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -110,5 +111,112 @@ void check_tippe_top(void)
     print_message("    level after %.3f s, at the end at %.0f degrees; the other at %.1f degrees\n",
                   level, end, other);
     assert_true(fabs(level / 1.021 - 1) < 0.02 && end > 140 && other < 6);
+    simulation_free(&p);
+}
+
+/* Mean period of a body's coordinate, from its first to its last change to a negative sign [s]. */
+static double mean_period(const struct simulation *p, const char *body, int axis)
+{
+    double last = simulation_body_at(p, body, 0.0)->position[axis], first = 0.0, end = 0.0;
+    int crossings = 0;
+    for (int i = 1; i < p->ticks; i++) {
+        double x = simulation_body_at(p, body, i * p->period)->position[axis];
+        if (x < 0.0 && last >= 0.0) {
+            end = p->period * (i - x / (x - last));
+            first = crossings++ ? first : end;
+        }
+        last = x;
+    }
+    assert_true(crossings > 2);
+    return (end - first) / (crossings - 1);
+}
+
+/* Period of a pendulum of that length let go at an angle: by the arithmetic and geometric mean. */
+static double pendulum_period(double length, double angle)
+{
+    double a = 1.0, g = cos(0.5 * angle);
+    for (int i = 0; i < 6; i++) {
+        double mean = 0.5 * (a + g);
+        g = sqrt(a * g);
+        a = mean;
+    }
+    return 2.0 * M_PI * sqrt(length / 9.81) / a;
+}
+
+void check_bowl(void)
+{
+    static const char *const names[2] = {"rolls", "slides"};
+    struct simulation p;
+    simulate("bowl", 4.0, &p);
+    for (int i = 0; i < 2; i++) {
+        double exact = pendulum_period(i ? 0.08 : 1.4 * 0.08, M_PI / 6.0);
+        double period = mean_period(&p, names[i], 0);
+        print_message("    %s: %.5f s, exact %.5f\n", names[i], period, exact);
+        assert_true(fabs(period / exact - 1.0) < 1e-3);
+    }
+    simulation_free(&p);
+}
+
+/* It starts at (80, 0) mm with 80 mm/s along y: the circle's middle is aside by v / (2 rate / 7).
+ */
+void check_turntable(void)
+{
+    struct simulation p;
+    double off = 0.0, rate = 2.0 / 7.0 * 5.0, radius = 0.08 / rate;
+    simulate("turntable", 4.4, &p);
+    for (int i = 0; i < p.ticks; i++) {
+        const double *at = simulation_body_at(&p, "ball", i * p.period)->position;
+        double t = (i + 1) * p.period; /* a tick ends a period later than it starts */
+        off = fmax(off, hypot(at[0] - 0.08 + radius - radius * cos(rate * t),
+                              at[1] - radius * sin(rate * t)));
+    }
+    print_message("    within %.1e m of a circle of %.1f mm\n", off, 1e3 * radius);
+    assert_true(off < 1e-3 * radius);
+    simulation_free(&p);
+}
+
+void check_chaplygin(void)
+{
+    const double at[2] = {0.957056, -2.703893};
+    struct simulation p;
+    simulate("chaplygin", 10.0, &p);
+    const double *end = simulation_body_at(&p, "ball", -1)->position;
+    double off = hypot(end[0] - at[0], end[1] - at[1]);
+    print_message("    at (%.6f, %.6f) m, exact (%.6f, %.6f)\n", end[0], end[1], at[0], at[1]);
+    assert_true(off < 1e-5);
+    simulation_free(&p);
+}
+
+/* The inner circle of radius a rolls on one of radius b about the support's middle: a pendulum of
+ * a - b, longer by the factor 1 + I / (m a^2). */
+void check_links(void)
+{
+    const double ring = 0.03, tube = 0.004, a = ring - tube, b = 0.006;
+    double inertia = ring * ring + 0.75 * tube * tube; /* over the mass, about the ring's axis */
+    double exact = pendulum_period((a - b) * (1.0 + inertia / (a * a)), 40.0 * M_PI / 180.0);
+    struct simulation p;
+    simulate("links", 4.0, &p);
+    double period = mean_period(&p, "lower", 0);
+    print_message("    swings in %.5f s, exact %.5f\n", period, exact);
+    assert_true(fabs(period / exact - 1.0) < 1e-3);
+    simulation_free(&p);
+}
+
+/* A rocking stone of the cup's own mass properties, amplitude 0.05 rad. */
+void check_saucer(void)
+{
+    const double mass = 0.15, reach = 1.0 / (1.0 / 0.045 - 1.0 / 0.12);
+    struct tact_scene *scene = NULL;
+    struct tact_error err = {.line = 0};
+    struct simulation p;
+    assert_int_equal(tact_scene_load(TACT_SOURCE_DIR "/examples/scenes/saucer.yaml", &scene, &err),
+                     0);
+    double h = scene->bodies[1].center_of_mass[2], inertia = scene->bodies[1].inertia[0];
+    double exact = 2.0 * M_PI / sqrt(mass * 9.81 * (reach - h) / (inertia + mass * h * h));
+    tact_scene_free(scene);
+    simulate("saucer", 4.0, &p);
+    double period = mean_period(&p, "cup", 0);
+    print_message("    rocks in %.5f s, exact for a small motion %.5f\n", period, exact);
+    assert_true(fabs(period / exact - 1.0) < 2e-3);
     simulation_free(&p);
 }
