@@ -2,8 +2,9 @@
 """peers.py TACT SOURCE FOLDER: foxglove.sdk.v1 of the live view as others speak it. The clients of Python (websockets, with
 the decoder of mcap-ros2-support) and of JavaScript (@foxglove/ws-protocol) list topics and decode every message; the
 server of foxglove-sdk is asked what ours is asked. The packages come from PyPI and npm into FOLDER; exit status 77, a
-skip, where they cannot be had."""
+skip, where they cannot be had. The layout for Foxglove is checked against the types of foxglove-sdk."""
 import concurrent.futures
+import dataclasses
 import json
 import os
 import shutil
@@ -12,6 +13,8 @@ import subprocess
 import sys
 import tempfile
 import time
+import types
+import typing
 import venv
 
 from common import Viewer, skip
@@ -248,6 +251,61 @@ def check_server(tact, log):
     print("the server of foxglove-sdk answers alike")
 
 
+def keys_of(kind):
+    """The keys of a dataclass of foxglove.layouts in JSON, with the types of their values."""
+    names = kind(**{field.name: field.name for field in dataclasses.fields(kind)})._to_dict()
+    hints = typing.get_type_hints(kind)
+    return {key: hints.get(name, str) if isinstance(name, str) else typing.Any for key, name in names.items()}
+
+
+def misfits(value, hint):
+    """Where a value of a layout is not what foxglove.layouts has there."""
+    of, parts = typing.get_origin(hint), typing.get_args(hint)
+    if hint is typing.Any:
+        return []
+    if of in (typing.Union, types.UnionType):
+        return min((misfits(value, part) for part in parts), key=len)
+    if of is typing.Literal:
+        return [] if value in parts else [f"{value!r} is none of {parts}"]
+    if of in (list, tuple):
+        hints = parts[:1] * len(value) if of is list else parts
+        return [m for v, h in zip(value, hints) for m in misfits(v, h)] if isinstance(value, list) else [f"{value!r}: no list"]
+    if of is dict:
+        return [f"{k}: {m}" for k, v in value.items() for m in misfits(v, parts[1])] if isinstance(value, dict) else [f"{value!r}"]
+    if dataclasses.is_dataclass(hint):
+        if not isinstance(value, dict):
+            return [f"{value!r}: no object"]
+        keys = keys_of(hint)
+        return [f"{k}: {m}" for k, v in value.items() for m in (misfits(v, keys[k]) if k in keys else ["unknown"])]
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return [] if (number if hint is float else isinstance(value, hint)) else [f"{value!r}: no {hint}"]
+
+
+def check_layout(source):
+    """The settings of the panels of our layout are those that foxglove.layouts knows; the arrangement is as the files of the
+    program are, of which that module has no type."""
+    from foxglove import layouts
+
+    with open(os.path.join(source, "examples/layouts/foxglove.json"), encoding="utf-8") as file:
+        layout = json.load(file)
+    kinds = {"3D": layouts.ThreeDeeConfig, "Plot": layouts.PlotConfig, "RawMessages": layouts.RawMessagesConfig}
+    for name, panel in layout["configById"].items():
+        panel.pop("foxglovePanelTitle", None)  # of the panel, not of its settings
+        wrong = misfits(panel, kinds[name.split("!")[0]])
+        assert not wrong, (name, wrong)
+    assert misfits({"paths": [{"valeu": "/tact/tick.timing[0]"}]}, layouts.PlotConfig), "an unknown key passes"
+    shown, rest = [], [layout["layout"]]
+    while rest:
+        node = rest.pop()
+        if isinstance(node, str):
+            shown.append(node)
+        else:
+            assert node["direction"] in ("row", "column") and set(node) <= {"direction", "first", "second", "splitPercentage"}, node
+            rest += [node["first"], node["second"]]
+    assert sorted(shown) == sorted(layout["configById"]), shown
+    print(f"foxglove.layouts knows the settings of {len(shown)} panels")
+
+
 def main():
     tact, source, folder = sys.argv[1:4]
     os.makedirs(folder, exist_ok=True)
@@ -256,6 +314,7 @@ def main():
     with tempfile.TemporaryDirectory() as temporary:
         log = check_clients(tact, source, temporary, home)
         check_server(tact, log)
+    check_layout(source)
     print("1 passed, 0 failed")
 
 
