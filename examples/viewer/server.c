@@ -195,6 +195,11 @@ static void *serve_client(void *arg)
     return NULL;
 }
 
+/* A client is pinged a minute after its last pong, and disconnected if it does not answer within
+ * five. The library's default leaves it ten seconds. */
+static const lws_retry_bo_t idle_policy = {.secs_since_valid_ping = 60,
+                                           .secs_since_valid_hangup = 360};
+
 static int listen_at(struct server *s, int port)
 {
     struct lws_context_creation_info info = {
@@ -204,6 +209,7 @@ static int listen_at(struct server *s, int port)
         .user = s,
         .gid = -1,
         .uid = -1,
+        .retry_and_idle_policy = &idle_policy,
         .options = LWS_SERVER_OPTION_HTTP_HEADERS_SECURITY_BEST_PRACTICES_ENFORCE |
                    LWS_SERVER_OPTION_DISABLE_IPV6 | LWS_SERVER_OPTION_FAIL_UPON_UNABLE_TO_BIND,
     };
