@@ -40,8 +40,8 @@ struct plot_bucket {
 struct plot_pair {
     int pair; /* pair of the view */
     int centre_count, corner_count;
-    double centre[PLOT_CENTRES]
-                 [2]; /* centres of pressure, along the patch's axes from its centre [m] */
+    double centre[PLOT_CENTRES][2]; /* centres of pressure, along the patch's axes from its centre,
+                                       as far out in the last patch as in that of its tick [m] */
     double corner[TACT_PATCH_CORNERS][2]; /* corners of the patch at the last touch [m] */
     struct tact_pressure
         *pressure;     /* largest pressure of all contacts then; NULL: no pressure of this pair */
@@ -128,6 +128,12 @@ int plot_pressure_take(const struct plot_session *s, struct plot_pair *pair,
  * scale of the patch's outline; plot_pressure_end() removes all of them. */
 void plot_pressure(FILE *to, const struct plot_pair *pair, double x0, double scale, int *objects);
 void plot_pressure_end(FILE *to, int objects);
+
+/* plot_centres.c: adds the centre of pressure of a contact whose outline is in pair->corner. After
+ * the last one, plot_centres_place() places all of them in the last outline, which is drawn: each
+ * as far out as it was in that of its tick, so that none is outside of a patch that has changed. */
+void plot_centre_add(struct plot_pair *pair, const struct tact_contact *contact);
+void plot_centres_place(struct plot_pair *pair);
 
 /* plot_channels.c: the panels of a session that has channels only. */
 void plot_channels(FILE *to, const struct plot_session *sessions, int count);

@@ -166,10 +166,9 @@ static int centres(struct plot_session *s, const struct tact_record *before,
         if (!c->touching || c->impulse[0] <= 0.0 || p->centre_count == PLOT_CENTRES) {
             continue;
         }
-        p->centre[p->centre_count][0] = -c->impulse[5] / c->impulse[0];
-        p->centre[p->centre_count++][1] = c->impulse[4] / c->impulse[0];
         p->corner_count = tact_patch_polygon(&c->patch, c->impulse[0] / s->view.scene->period,
                                              TACT_PATCH_CORNERS, p->corner);
+        plot_centre_add(p, c);
         rc = plot_pressure_take(s, p, &c->patch);
     }
     return rc;
@@ -223,6 +222,9 @@ static int read_records(struct plot_session *s)
     free(before);
     free(start);
     plot_marks(s, touch);
+    for (int i = 0; i < s->pair_count; i++) {
+        plot_centres_place(&s->pair[i]);
+    }
     return rc;
 }
 

@@ -12,10 +12,11 @@
 #define TOP 0.845   /* top of the first row of panels, as a fraction of the page */
 #define PITCH 0.213 /* of the rows */
 #define PAGE_WIDTH 1400
-#define PAGE_HEIGHT 1500 /* [pixels] */
-#define POINTS 100       /* pixels an inch, where a page has a size in inches */
-#define MARK_ROWS 4      /* rows of labels at the top of a panel */
-#define LETTER 0.0125    /* largest width of a letter of 11 points, relative to a panel's width */
+#define PAGE_HEIGHT 1500   /* [pixels] */
+#define POINTS 100         /* pixels an inch, where a page has a size in inches */
+#define MARK_ROWS 4        /* rows of labels at the top of a panel */
+#define RANGE_OF_ZEROS 1.0 /* range of an axis on which nothing differs from 0 */
+#define LETTER 0.0125      /* largest width of a letter of 11 points, relative to a panel's width */
 #define GRID "set grid lw 0.6 lc rgb '#E4E4E4'\n"
 #define KEY                                                                                        \
     "set key at graph 1, graph 1.02 right bottom maxrows 1 samplen 1.5 spacing 0.9 font ',11'"
@@ -44,10 +45,11 @@ static void finish(struct curves *c, const char *why)
     if (!c->count) {
         fprintf(c->to,
                 "set label 90 '%s' at graph 0.5, graph 0.5 center tc '#707070'\n"
+                "set format x ''; set format y ''; set xlabel ' '; set tics scale 0\n"
                 "set yrange [0:1]\nplot NaN notitle",
                 why);
     }
-    fputs("\nunset label 90\n", c->to);
+    fputs("\nunset label 90; set format x '%g'; set tics scale 1\n", c->to);
 }
 
 static void begin_panel(FILE *to, int column, int row, const char *title)
@@ -99,7 +101,7 @@ static void marks(FILE *to, const struct plot_session *s, int labels)
             drawing_quoted(to, " ", m->text);
             fprintf(to,
                     " at first %g, graph %g left offset 0.2,0 tc rgb '%s' font ',11' "
-                    "front\n",
+                    "front boxed\n",
                     m->time, 0.94 - 0.09 * row, colour);
         } else {
             fprintf(to, "unset label %d\n", i + 1);
@@ -145,6 +147,21 @@ static int compare_sizes(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+static double largest(const struct plot_session *s, int count, int what)
+{
+    double most = 0.0;
+    for (int a = 0; a < count; a++) {
+        for (int i = 0; i < PLOT_BUCKETS; i++) {
+            for (int k = 0; k < s[a].pair_count; k++) {
+                int column = plot_pair_column(k, what);
+                most = fmax(most, fabs(s[a].bucket[i].low[column]));
+                most = fmax(most, fabs(s[a].bucket[i].high[column]));
+            }
+        }
+    }
+    return most;
+}
+
 /* An impact of a few ticks would compress all other values: if the largest hundredth of the values
  * is far above the others, the axis ends below it, and the panel states it. */
 static void range(FILE *to, const struct plot_session *s, int count, int what, double scale,
@@ -173,8 +190,8 @@ static void range(FILE *to, const struct plot_session *s, int count, int what, d
                 "tc rgb '#B00020' font ',11'\n",
                 signs * 1.6 * usual, 1.6 * usual, most < 1.0 ? 3 : (most < 100.0 ? 1 : 0), most);
     } else {
-        fprintf(to, "set yrange [%g:%g]\nunset label 81\n", signs * 1.2 * fmax(most, 1e-3),
-                1.2 * fmax(most, 1e-3));
+        most = most > 0.0 ? 1.2 * most : RANGE_OF_ZEROS;
+        fprintf(to, "set yrange [%g:%g]\nunset label 81\n", signs * most, most);
     }
 }
 
@@ -224,9 +241,12 @@ static void limit_panel(FILE *to, const struct plot_session *s, int count, int r
     struct curves c = {to, 0};
     int what = row == 1 ? PAIR_FRICTION : PAIR_TORSION;
     int reached = row == 1 ? PAIR_SLIDES : PAIR_SPINS;
-    double scale = row == 1 ? 1.0 : 1e3;
+    double most = row == 1 ? 0.0 : largest(s, count, what + 1);
+    int small = most > 0.0 && most < 1e-4; /* [N m] */
+    double scale = row == 1 ? 1.0 : small ? 1e6 : 1e3;
     begin_panel(to, 0, row,
                 row == 1 ? "Friction force [N]; thin: limit μN; red: slides"
+                : small  ? "Torsion [µN m]; thin: limit ±μNk; red: spins"
                          : "Torsion [mN m]; thin: limit ±μNk; red: spins");
     range(to, s, count, what + 1, scale, signs);
     limits(&c, s, count, what + 1, scale, signs);
@@ -295,8 +315,8 @@ static void centre_panel(FILE *to, const struct plot_session *s, int count)
         pressed |= s->pair[i].peak > 0.0;
     }
     begin_panel(to, 0, 3,
-                pressed ? "Patches, light: their peak pressure; dots: its centre"
-                        : "Patches; dots: centre of pressure");
+                pressed ? "Last patches, light: peak pressure; dots: its centre, scaled"
+                        : "Last patches; dots: centre of pressure, scaled to them");
     fprintf(to,
             "set yrange [-%g:%g]; set xrange [-1.15:%g]; set xlabel ' '; set format x ''\n"
             "set format y ''; set tics scale 0; unset grid\n",
@@ -480,7 +500,8 @@ void plot_page(FILE *to, const struct plot_session *s, int count, const char *te
     fprintf(to,
             "set encoding utf8\nfrom = %.9g\nto = %.9g\nset multiplot\nset border lw 1 lc rgb "
             "'#808080'\n"
-            "set tics nomirror tc rgb '#303030' font ',12'\n" GRID "",
+            "set tics nomirror tc rgb '#303030' font ',12'\n"
+            "set style textbox opaque noborder margins 0.2,0.1\n" GRID "",
             from, to_time);
     heading(to, s, count);
     if (s->channel_count > 0) {

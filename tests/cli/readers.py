@@ -237,6 +237,22 @@ def plot_pressure(folder, svg):
     check_texts(svg, 9)
 
 
+def plot_changing(folder):
+    """A patch that changes its shape: the centres of pressure are in the one that is drawn, some at its edge."""
+    gp = os.path.join(folder, "cube.gp")
+    tact("plot", record(folder, "cube.mcap", "0.2", "examples/scenes/bumpy_cube.yaml"), "-o", gp)
+    data = blocks(gp)
+    outline, shares = data["$AO0"], []
+    for x, y in data["$AC0"]:
+        share = 0.0
+        for (ax, ay), (bx, by) in zip(outline, outline[1:] + outline[:1]):
+            nx, ny = by - ay, ax - bx
+            if nx * ax + ny * ay > 1e-9:
+                share = max(share, (nx * x + ny * y) / (nx * ax + ny * ay))
+        shares.append(share)
+    assert len(shares) > 50 and 1 - 1e-3 < max(shares) < 1 + 1e-3 and min(shares) < 0.7, (max(shares), min(shares))
+
+
 def plot(folder):
     usage("plot", ["a", "b", "c"], ["no/such.mcap"], [RULER], ["a", "-o", "a.jpg"],
           ["a", "--from", "-1"], ["a", "--from", "2", "--to", "1"])
@@ -290,6 +306,7 @@ def plot(folder):
         assert stream.read(5) == b"%PDF-"
     plot_many(folder, svg)
     plot_pressure(folder, svg)
+    plot_changing(folder)
     with open(log, "rb") as stream:
         data = stream.read()
     with open(log, "wb") as stream:

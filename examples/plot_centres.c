@@ -1,0 +1,37 @@
+/* Centres of pressure in the panel of patches of tact plot. */
+#include <math.h>
+#include "plot.h"
+
+/* Distance of a point from the centre of an outline over that of the outline in its direction. */
+static double share_of_edge(const struct plot_pair *p, const double at[2])
+{
+    double share = 0.0;
+    for (int i = 0; i < p->corner_count; i++) {
+        const double *a = p->corner[i], *b = p->corner[i + 1 < p->corner_count ? i + 1 : 0];
+        double out[2] = {b[1] - a[1], a[0] - b[0]}, reach = out[0] * a[0] + out[1] * a[1];
+        if (reach > 0.0) {
+            share = fmax(share, (out[0] * at[0] + out[1] * at[1]) / reach);
+        }
+    }
+    return share;
+}
+
+/* Until they are placed: the direction of each, as long as its share of the way to the edge. */
+void plot_centre_add(struct plot_pair *p, const struct tact_contact *c)
+{
+    const double *r = c->impulse, at[2] = {-r[5] / r[0], r[4] / r[0]};
+    double length = hypot(at[0], at[1]), share = share_of_edge(p, at);
+    double *out = p->centre[p->centre_count++];
+    out[0] = length > 0.0 ? share * at[0] / length : 0.0;
+    out[1] = length > 0.0 ? share * at[1] / length : 0.0;
+}
+
+void plot_centres_place(struct plot_pair *p)
+{
+    for (int i = 0; i < p->centre_count; i++) {
+        double *at = p->centre[i], length = hypot(at[0], at[1]), share = share_of_edge(p, at);
+        double scale = share > 0.0 ? length / share : 0.0;
+        at[0] *= scale;
+        at[1] *= scale;
+    }
+}
