@@ -11,7 +11,7 @@
 static const double BAR = 2.0;
 static const double CUBE_EDGE = 2.0;
 
-static double now(void)
+static double now_seconds(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -19,17 +19,18 @@ static double now(void)
 }
 
 /** Seconds of one query with b moved by `shift` along x and y, `depth` deep along z; checks V. */
-static double query(const struct tact_shape *cube, double depth, double shift,
-                    struct tact_moments_scratch *scratch)
+static double time_query(const struct tact_shape *cube, double depth, double shift,
+                         struct tact_moments_scratch *scratch)
 {
     static const double normal[3] = {0.0, 0.0, -1.0}; /* pressures of the last tick */
     const struct tact_pose pa = tact_pose_identity();
     struct tact_pose pb = pa;
     struct tact_moments m;
     tact_v3_set(pb.position, shift, shift, CUBE_EDGE - depth);
-    const double began = now();
+    const double began = now_seconds();
     const int rc = tact_moments_pair(cube, &pa, cube, &pb, normal, scratch, &m);
-    const double took = now() - began, want = depth * (CUBE_EDGE - shift) * (CUBE_EDGE - shift);
+    const double took = now_seconds() - began,
+                 want = depth * (CUBE_EDGE - shift) * (CUBE_EDGE - shift);
     if (rc != 1 || !(fabs(m.volume / want - 1.0) < 1e-10)) {
         fprintf(stderr, "bench_common_faces: wrong moments: %d, volume %g for %g\n", rc, m.volume,
                 want);
@@ -39,14 +40,14 @@ static double query(const struct tact_shape *cube, double depth, double shift,
 }
 
 /** Prints one row; returns whether its ratio is within the bound. */
-static int compare(const struct tact_shape *cube, double depth,
-                   struct tact_moments_scratch *scratch)
+static int compare_poses(const struct tact_shape *cube, double depth,
+                         struct tact_moments_scratch *scratch)
 {
     double aligned = INFINITY, shifted = INFINITY;
-    const double end = now() + 2.0;
-    for (int i = 0; i < 10 || now() < end; i++) {
-        aligned = fmin(aligned, query(cube, depth, 0.0, scratch));
-        shifted = fmin(shifted, query(cube, depth, 1e-3 * CUBE_EDGE, scratch));
+    const double end = now_seconds() + 2.0;
+    for (int i = 0; i < 10 || now_seconds() < end; i++) {
+        aligned = fmin(aligned, time_query(cube, depth, 0.0, scratch));
+        shifted = fmin(shifted, time_query(cube, depth, 1e-3 * CUBE_EDGE, scratch));
     }
     const double ratio = aligned / shifted;
     printf("%9zu   %6.4f   %9.3f   %9.3f   %5.2f   %s\n", cube->mesh->triangle_count,
@@ -66,7 +67,7 @@ int main(void)
         struct tact_mesh *mesh = grid_cube(grid_sizes[i]);
         const struct tact_shape cube = {.kind = TACT_SHAPE_MESH, .mesh = mesh};
         for (size_t k = 0; mesh && k < sizeof overlap_depths / sizeof *overlap_depths; k++) {
-            kept &= compare(&cube, overlap_depths[k] * CUBE_EDGE, scratch);
+            kept &= compare_poses(&cube, overlap_depths[k] * CUBE_EDGE, scratch);
         }
         kept &= mesh != NULL;
         tact_mesh_free(mesh);

@@ -13,14 +13,14 @@
 
 enum { PROBLEMS = 256, BATCHES = 401 };
 
-static double now(void)
+static double now_seconds(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static int compare(const void *a, const void *b)
+static int compare_doubles(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return x < y ? -1 : x > y;
@@ -33,7 +33,7 @@ struct load {
     int corners;              /* corners of the patch; 0: ellipse; -1: elastic */
 };
 
-static void make(const struct load *load, struct tact_local_problem *p)
+static void make_problem(const struct load *load, struct tact_local_problem *p)
 {
     double m = uniform(0.5, 2), inertia = m * 0.1 * 0.1 / 6, arm[3] = {-0.05, 0, 0};
     double way = uniform(0, 6.28);
@@ -73,13 +73,13 @@ static void make(const struct load *load, struct tact_local_problem *p)
 }
 
 /* Median time of a block, and of one solve with its factors [ns]. */
-static double measure(const struct load *load, double *floor)
+static double time_block(const struct load *load, double *floor)
 {
     static struct tact_local_problem p[PROBLEMS];
     static double warm[PROBLEMS][6], took[BATCHES], least[BATCHES];
     double sum = 0;
     for (int i = 0; i < PROBLEMS; i++) {
-        make(load, &p[i]);
+        make_problem(load, &p[i]);
         for (int pass = 0; pass < 100 && (!pass || tact_local_residual(&p[i], warm[i]) > 1e-12);
              pass++) {
             tact_local_cone(&p[i], warm[i]);
@@ -89,14 +89,14 @@ static double measure(const struct load *load, double *floor)
         }
     }
     for (int n = 0; n < BATCHES; n++) {
-        double began = now();
+        double began = now_seconds();
         for (int i = 0; i < PROBLEMS; i++) {
             double r[6];
             memcpy(r, warm[i], sizeof r);
             sum += tact_local_residual(&p[i], r);
             sum += tact_local_cone(&p[i], r) + r[0];
         }
-        double middle = now();
+        double middle = now_seconds();
         for (int i = 0; i < PROBLEMS; i++) {
             double r[6];
             memcpy(r, p[i].b, sizeof r);
@@ -104,10 +104,10 @@ static double measure(const struct load *load, double *floor)
             sum += r[0];
         }
         took[n] = (middle - began) / PROBLEMS;
-        least[n] = (now() - middle) / PROBLEMS;
+        least[n] = (now_seconds() - middle) / PROBLEMS;
     }
-    qsort(took, BATCHES, sizeof *took, compare);
-    qsort(least, BATCHES, sizeof *least, compare);
+    qsort(took, BATCHES, sizeof *took, compare_doubles);
+    qsort(least, BATCHES, sizeof *least, compare_doubles);
     *floor = 1e9 * least[BATCHES / 2];
     return isfinite(sum) ? 1e9 * took[BATCHES / 2] : INFINITY;
 }
@@ -127,7 +127,7 @@ int main(void)
                                         {"tips and slides, ellipse", 0.5, 0, 3, 0}};
     printf("%-28s %10s %10s\n", "one block, warm", "ns", "floor ns");
     for (size_t i = 0; i < sizeof loads / sizeof *loads; i++) {
-        double floor, took = measure(&loads[i], &floor);
+        double floor, took = time_block(&loads[i], &floor);
         printf("%-28s %10.0f %10.0f\n", loads[i].name, took, floor);
     }
     return 0;

@@ -11,14 +11,14 @@
 #include <time.h>
 #include "../unit/support/field_skin.h"
 
-static double seconds(void)
+static double cpu_seconds(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static int compare(const void *a, const void *b)
+static int compare_doubles(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
@@ -58,15 +58,15 @@ int main(int argc, char **argv)
     for (int i = 0; i < queries; i++) {
         tact_v3_scale(place.position, way, 2.0 * radius - depth);
         place.position[0] += i % 2 ? 1e-4 : 0.0; /* it slides to and fro */
-        double start = seconds();
+        double start = cpu_seconds();
         int rc = tact_field_touch(ball, &at, ball, &place, scratch, &c);
-        us[i] = 1e6 * (seconds() - start);
+        us[i] = 1e6 * (cpu_seconds() - start);
         if (rc != 1) {
             fprintf(stderr, "query: %d\n", rc);
             return 2;
         }
     }
-    qsort(us, (size_t)queries, sizeof *us, compare);
+    qsort(us, (size_t)queries, sizeof *us, compare_doubles);
     printf("{\"us\": %.2f, \"polygons\": %zu, \"tried\": %zu, \"cells\": %zu}\n", us[queries / 2],
            c.polygons, c.tried, tact_field_cells(ball));
     tact_field_free(ball);

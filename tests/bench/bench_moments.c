@@ -13,14 +13,14 @@
 
 enum { QUERIES = 20001 };
 
-static double now(void)
+static double now_seconds(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static int compare(const void *a, const void *b)
+static int compare_doubles(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return x < y ? -1 : x > y;
@@ -38,8 +38,8 @@ struct scene {
 };
 
 /** Pose of a at a tick: it moves back and forth within the same box. */
-static void move(const struct scene *s, const struct tact_pose *start, int tick,
-                 struct tact_pose *pa)
+static void move_pose(const struct scene *s, const struct tact_pose *start, int tick,
+                      struct tact_pose *pa)
 {
     double spin[3], q[4];
     for (int k = 0; k < 3; k++) {
@@ -51,7 +51,7 @@ static void move(const struct scene *s, const struct tact_pose *start, int tick,
     tact_quat_mul(pa->quat_wxyz, q, start->quat_wxyz);
 }
 
-static void measure(const struct scene *s, struct tact_moments_scratch *scratch)
+static void time_scene(const struct scene *s, struct tact_moments_scratch *scratch)
 {
     static double took[QUERIES];
     struct tact_pose pa = tact_pose_identity(), pb = pa;
@@ -70,22 +70,22 @@ static void measure(const struct scene *s, struct tact_moments_scratch *scratch)
             struct tact_moments m;
             double *normal = normals[contact];
             if (s->moves) {
-                move(s, &start_pose_a, i + 100000 * contact, &pa);
+                move_pose(s, &start_pose_a, i + 100000 * contact, &pa);
             } else {
                 for (int k = 0; k < 3; k++) {
                     pa.position[k] = s->at[k] + uniform(-1.0, 1.0) * s->spread[k];
                 }
             }
-            double start = now();
+            double start = now_seconds();
             int rc = tact_moments_pair(s->a, &pa, s->b, &pb, normal, scratch, &m);
-            took[i] += now() - start;
+            took[i] += now_seconds() - start;
             if (rc == 1) {
                 touching += 1.0 / s->queries_per_tick;
                 tact_v3_scale(normal, m.gradient, -1.0 / tact_v3_norm(m.gradient));
             }
         }
     }
-    qsort(took, (size_t)s->queries, sizeof *took, compare);
+    qsort(took, (size_t)s->queries, sizeof *took, compare_doubles);
     double median = 1e6 * took[s->queries / 2];
     printf("%-34s least %9.2f us  median %9.2f us  p99.9 %9.2f us  (%.0f %% touching)", s->name,
            1e6 * took[0], median, 1e6 * took[s->queries * 999 / 1000],
@@ -158,7 +158,7 @@ static void measure_primitives(struct tact_moments_scratch *scratch)
         {"box - half-space", &cube, &ground, {0, 0, 0.0299}, {0.01, 0.01, 1e-4}, 20001, 1, 0, 0},
     };
     for (size_t i = 0; i < sizeof scenes / sizeof scenes[0]; i++) {
-        measure(&scenes[i], scratch);
+        time_scene(&scenes[i], scratch);
     }
     tact_shape_release(&ruler);
     tact_shape_release(&finger);
@@ -234,7 +234,7 @@ static void measure_meshes(struct tact_moments_scratch *scratch)
     large = ball_mesh(0.1, 100000);
     other_large = ball_mesh(0.1, 100000);
     for (size_t i = 0; i < sizeof mesh_scenes / sizeof mesh_scenes[0]; i++) {
-        measure(&mesh_scenes[i], scratch);
+        time_scene(&mesh_scenes[i], scratch);
     }
     struct tact_shape *owned[] = {&five, &other, &large, &other_large};
     for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++) {

@@ -13,24 +13,24 @@
 #define TICKS 1000
 #define PERIOD_NS 1000000
 
-static double number(uint64_t tick, uint32_t i)
+static double record_value(uint64_t tick, uint32_t i)
 {
     return (double)(tick * 31 + i * 17) * 1e-3;
 }
 
-static void fill(struct tact_record *record, uint32_t size, uint64_t tick, int64_t stamp_ns)
+static void fill_record(struct tact_record *record, uint32_t size, uint64_t tick, int64_t stamp_ns)
 {
     record->tick = tick;
     record->stamp_ns = stamp_ns;
     for (uint32_t i = 0; i < size; i++) {
-        record->values[i] = number(tick, i);
+        record->values[i] = record_value(tick, i);
     }
 }
 
 /* Fills records for one second at 1 kHz; with recorder NULL, in `blank`. Returns p50 and p99 of
  * the filling [ns]. */
-static void measure(struct tact_recorder *recorder, struct tact_record *blank, uint32_t size,
-                    double *p50, double *p99)
+static void time_filling(struct tact_recorder *recorder, struct tact_record *blank, uint32_t size,
+                         double *p50, double *p99)
 {
     static struct tact_histogram h;
     int64_t next = tact_clock_now();
@@ -40,7 +40,7 @@ static void measure(struct tact_recorder *recorder, struct tact_record *blank, u
         tact_clock_sleep_until(next);
         const int64_t began = tact_clock_now();
         struct tact_record *slot = recorder ? tact_recorder_begin(recorder) : NULL;
-        fill(slot ? slot : blank, size, tick, next);
+        fill_record(slot ? slot : blank, size, tick, next);
         if (slot) {
             tact_recorder_commit(recorder);
         }
@@ -56,7 +56,7 @@ static int compare_values(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static int bench(uint32_t size, const char *path)
+static int run_size(uint32_t size, const char *path)
 {
     struct tact_layout layout = {0};
     struct tact_recorder_options options = tact_recorder_options_default();
@@ -75,8 +75,9 @@ static int bench(uint32_t size, const char *path)
             fprintf(stderr, "bench_record: %s\n", err.text);
             return 1;
         }
-        measure(round % 2 ? recorder : NULL, blank, size, &p50[round % 2], &p99[round % 2]);
-        measure(round % 2 ? NULL : recorder, blank, size, &p50[!(round % 2)], &p99[!(round % 2)]);
+        time_filling(round % 2 ? recorder : NULL, blank, size, &p50[round % 2], &p99[round % 2]);
+        time_filling(round % 2 ? NULL : recorder, blank, size, &p50[!(round % 2)],
+                     &p99[!(round % 2)]);
         tact_recorder_close(recorder, &report);
         difference[round] = p50[1] - p50[0];
         with += p50[1] / ROUNDS;
@@ -104,7 +105,7 @@ int main(int argc, char **argv)
     int rc = 0;
     close(mkstemp(path));
     for (size_t i = 0; i < count && !rc; i++) {
-        rc = bench(sizes[i], path);
+        rc = run_size(sizes[i], path);
     }
     unlink(path);
     return rc;

@@ -92,8 +92,8 @@ static int sessions_differ(const struct bench *b)
     return differs;
 }
 
-static void print(struct bench *b, const struct tact_loop_stats *stats,
-                  const struct tact_recorder_report *log, int64_t *more)
+static void print_result(struct bench *b, const struct tact_loop_stats *stats,
+                         const struct tact_recorder_report *log, int64_t *more)
 {
     const struct tact_session *s = b->session[WITHOUT];
     const int64_t *without = b->compute[WITHOUT], *with = b->compute[WITH];
@@ -114,7 +114,7 @@ static void print(struct bench *b, const struct tact_loop_stats *stats,
            (unsigned long long)log->overruns);
 }
 
-static int run(struct bench *b)
+static int run_loop(struct bench *b)
 {
     struct tact_loop_options loop = tact_loop_default();
     struct tact_loop_stats stats;
@@ -135,18 +135,18 @@ static int run(struct bench *b)
         fprintf(stderr, "bench_record_session: %s\n", strerror(-rc));
     } else if (sessions_differ(b)) {
         rc = -EBADE;
-        fprintf(stderr, "bench_record_session: the sessions came apart, %llu ticks were skipped\n",
+        fprintf(stderr, "bench_record_session: the sessions differ, %llu ticks were skipped\n",
                 (unsigned long long)stats.skipped);
     } else {
-        print(b, &stats, &log, more);
+        print_result(b, &stats, &log, more);
     }
     free(more);
     return rc;
 }
 
 /* The session that begins is created first, so that the log is the only difference. */
-static int make(struct bench *b, const struct tact_scene *scene, const char *log,
-                struct tact_error *err)
+static int make_session(struct bench *b, const struct tact_scene *scene, const char *log,
+                        struct tact_error *err)
 {
     struct tact_session_options options = tact_session_options_default();
     int rc = 0;
@@ -163,7 +163,7 @@ static int make(struct bench *b, const struct tact_scene *scene, const char *log
     return rc;
 }
 
-static int bench(const char *path, const char *log, double seconds, int first_session)
+static int run_benchmark(const char *path, const char *log, double seconds, int first_session)
 {
     struct bench b = {.first_session = first_session};
     struct tact_scene *scene = NULL;
@@ -171,12 +171,12 @@ static int bench(const char *path, const char *log, double seconds, int first_se
     int rc = tact_scene_load(path, &scene, &err);
     if (!rc) {
         b.ticks = (uint64_t)(seconds / scene->period) / TURN * TURN;
-        rc = make(&b, scene, log, &err);
+        rc = make_session(&b, scene, log, &err);
     }
     if (rc) {
         fprintf(stderr, "bench_record_session: %s: %s\n", path, err.text);
     } else {
-        rc = run(&b);
+        rc = run_loop(&b);
     }
     for (int which = 0; which < SESSIONS; which++) {
         tact_session_destroy(b.session[which]);
@@ -204,5 +204,6 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: bench_record_session SCENE LOG [--seconds 3] [--swap] [--null]\n");
         return 2;
     }
-    return bench(argv[optind], null ? NULL : argv[optind + 1], seconds, first_session) ? 2 : 0;
+    return run_benchmark(argv[optind], null ? NULL : argv[optind + 1], seconds, first_session) ? 2
+                                                                                               : 0;
 }

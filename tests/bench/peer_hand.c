@@ -46,7 +46,7 @@ static void step(const mjModel *model, mjData *data, int ball, double closing)
     mj_step(model, data);
 }
 
-static void count(const mjModel *model, const mjData *data, int ball, struct counts *c)
+static void count_contacts(const mjModel *model, const mjData *data, int ball, struct counts *c)
 {
     int touching = 0, last = data->solver_niter[0];
     for (int i = 0; i < data->ncon; i++) {
@@ -66,7 +66,7 @@ static void count(const mjModel *model, const mjData *data, int ball, struct cou
     }
 }
 
-static void print(int ticks, double *times, const struct counts *c, const double *at)
+static void print_result(int ticks, double *times, const struct counts *c, const double *at)
 {
     qsort(times, (size_t)ticks, sizeof *times, ascending);
     printf("{\"engine\": \"mujoco\", \"version\": \"%s\", \"ticks\": %d, "
@@ -100,9 +100,9 @@ int main(int argc, char **argv)
         double began = now_us();
         step(model, data, ball, closing);
         times[k] = now_us() - began;
-        count(model, data, ball, &counts);
+        count_contacts(model, data, ball, &counts);
     }
-    print(ticks, times, &counts, data->xpos + 3 * ball);
+    print_result(ticks, times, &counts, data->xpos + 3 * ball);
     mj_deleteData(data);
     mj_deleteModel(model);
     free(times);

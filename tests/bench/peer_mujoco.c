@@ -94,7 +94,7 @@ struct hold {
     double x, z;
 };
 
-static struct hold measure(const mjModel *model, const mjData *data)
+static struct hold measure_ruler(const mjModel *model, const mjData *data)
 {
     int ruler = mj_name2id(model, mjOBJ_BODY, "ruler");
     const double *tip0 = data->geom_xpos + 3 * mj_name2id(model, mjOBJ_GEOM, "tip0");
@@ -119,7 +119,7 @@ static double now_us(void)
 }
 
 /** Runs the pinch; times[HOLD_STEPS] get the duration of each step after the release [us]. */
-static struct hold run(const mjModel *model, mjData *data, double *times)
+static struct hold run_pinch(const mjModel *model, mjData *data, double *times)
 {
     int weight = 6 * mj_name2id(model, mjOBJ_BODY, "ruler") + 2;
     double target[4];
@@ -130,7 +130,7 @@ static struct hold run(const mjModel *model, mjData *data, double *times)
     for (int k = 0; k < SETTLE_STEPS + HOLD_STEPS; k++) {
         if (k == SETTLE_STEPS) {
             mj_kinematics(model, data);
-            start = measure(model, data);
+            start = measure_ruler(model, data);
         }
         double begin = now_us();
         for (int j = 0; j < 4; j++)
@@ -142,7 +142,7 @@ static struct hold run(const mjModel *model, mjData *data, double *times)
             times[k - SETTLE_STEPS] = now_us() - begin;
     }
     mj_kinematics(model, data);
-    struct hold end = measure(model, data);
+    struct hold end = measure_ruler(model, data);
     return (struct hold){end.turn - start.turn, end.x - start.x, end.z - start.z};
 }
 
@@ -160,7 +160,7 @@ int main(void)
     if (!data)
         return 2;
 
-    struct hold moved = run(model, data, times);
+    struct hold moved = run_pinch(model, data, times);
     double slip = hypot(moved.x, moved.z);
     int held = fabs(moved.turn) < MAX_TILT_DEGREES && slip < MAX_SLIP;
     qsort(times, HOLD_STEPS, sizeof times[0], ascending);

@@ -43,8 +43,8 @@ static struct tact_shape bumpy_ball(size_t triangles, double radius)
 
 /** Median time of queries at poses a micrometre apart, as from tick to tick; cold: only the normal
  * is passed from one to the next. */
-static double measure(const struct tact_shape *a, const struct tact_shape *b, double apart,
-                      int repeats, int cold, struct tact_moments *m)
+static double time_queries(const struct tact_shape *a, const struct tact_shape *b, double apart,
+                           int repeats, int cold, struct tact_moments *m)
 {
     struct tact_moments_scratch *scratch = tact_moments_scratch_create(1u << 20);
     static double took[20001];
@@ -107,8 +107,8 @@ static void compare_patch(const struct tact_shape *a, const struct tact_shape *b
     dGeomID ga = to_ode(a->mesh), gb = to_ode(b->mesh);
 #endif
     for (int i = 0; i < ROUNDS; i++) {
-        cold[i] = measure(a, b, BALL_DISTANCE, REPEATS, 1, &m);
-        warm[i] = measure(a, b, BALL_DISTANCE, REPEATS, 0, &m);
+        cold[i] = time_queries(a, b, BALL_DISTANCE, REPEATS, 1, &m);
+        warm[i] = time_queries(a, b, BALL_DISTANCE, REPEATS, 0, &m);
 #ifdef TACT_ODE
         ode[i] = time_ode(ga, gb, BALL_DISTANCE, &contacts);
 #endif
@@ -128,17 +128,17 @@ static void compare_fingertips(void)
                       ball = finger;
     struct tact_moments m;
     /* A patch of 2.5 mm diameter, 0.1 mm deep. */
-    double one = measure(&finger, &object, 0.0479, 2001, 0, &m), five = 0.0;
+    double one = time_queries(&finger, &object, 0.0479, 2001, 0, &m), five = 0.0;
     printf("{\"case\": \"fingertip 5k x 5k, 0.1 mm\", \"tact\": %.9g, \"cold\": %.9g}\n", one,
-           measure(&finger, &object, 0.0479, 501, 1, &m));
+           time_queries(&finger, &object, 0.0479, 501, 1, &m));
     for (int i = 0; i < 5; i++) {
-        five += measure(&finger, &object, 0.0479 - 1e-5 * i, 501, 0, &m);
+        five += time_queries(&finger, &object, 0.0479 - 1e-5 * i, 501, 0, &m);
     }
     printf("{\"case\": \"five fingertips 5k x 5k\", \"tact\": %.9g}\n", five);
     ball.kind = TACT_SHAPE_SPHERE;
     ball.size[0] = 0.008;
     printf("{\"case\": \"sphere fingertip x 5k\", \"tact\": %.9g}\n",
-           measure(&ball, &object, 0.0479, 2001, 0, &m));
+           time_queries(&ball, &object, 0.0479, 2001, 0, &m));
     tact_shape_release(&finger);
     tact_shape_release(&object);
 }
@@ -155,7 +155,7 @@ int main(int argc, char **argv)
     }
     compare_patch(&a, &b);
     printf("{\"case\": \"100k x 98k, 15 mm deep\", \"tact\": %.9g}\n",
-           measure(&a, &b, 0.085, 11, 0, &m));
+           time_queries(&a, &b, 0.085, 11, 0, &m));
     compare_fingertips();
     tact_shape_release(&a);
     tact_shape_release(&b);

@@ -10,8 +10,8 @@
 
 #define FACTS 64
 
-static int copy(struct tact_log *log, const struct rewrite *rewrite, struct tact_recorder *out,
-                long value, uint64_t tick)
+static int copy_log(struct tact_log *log, const struct rewrite *rewrite, struct tact_recorder *out,
+                    long value, uint64_t tick)
 {
     struct tact_record *record = malloc(tact_layout_bytes(tact_log_layout(log)));
     int rc, changed = 0;
@@ -74,7 +74,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "no field %s[%ld], or the copy cannot be opened\n", argv[3], element);
         return 2;
     }
-    int changed = copy(log, &rewrite, out, field + element, strtoull(argv[5], NULL, 10));
+    int changed = copy_log(log, &rewrite, out, field + element, strtoull(argv[5], NULL, 10));
     int rc = tact_recorder_close(out, NULL);
     rewrite_end(&rewrite);
     tact_log_close(log);

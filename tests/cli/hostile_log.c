@@ -51,7 +51,7 @@ static void corrupt_channels(json_t *channels, int names)
     }
 }
 
-static char *devices; /* text of the attachment; freed by copy() */
+static char *devices; /* text of the attachment; freed by copy_log() */
 
 static struct tact_log_attachment corrupt_devices(struct tact_log_attachment attachment, int names)
 {
@@ -66,7 +66,7 @@ static struct tact_log_attachment corrupt_devices(struct tact_log_attachment att
     return attachment;
 }
 
-static int copy(struct tact_log *log, struct tact_mcap_writer *writer)
+static int copy_log(struct tact_log *log, struct tact_mcap_writer *writer)
 {
     struct rewrite rewrite;
     struct tact_log_fact facts[2 * MOST];
@@ -124,7 +124,7 @@ int main(int argc, char **argv)
     if (fd < 0 || tact_mcap_writer_open(fd, "ros2", "hostile", 1, &writer)) {
         return 1;
     }
-    int rc = copy(log, writer);
+    int rc = copy_log(log, writer);
     tact_log_close(log);
     return tact_mcap_writer_close(writer, NULL) || rc ? 1 : 0;
 }

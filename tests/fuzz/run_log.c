@@ -73,7 +73,7 @@ static void store_chunk(struct seed *s)
     }
 }
 
-static void change(uint8_t *data, size_t *size, uint64_t *random)
+static void change_seed(uint8_t *data, size_t *size, uint64_t *random)
 {
     size_t change_count = 1 + session_random(random) % 8;
     for (size_t i = 0; i<change_count && * size> 1; i++) {
@@ -129,7 +129,7 @@ int main(int argc, char **argv)
         const struct seed *from = &seeds[session_random(&random) % SEEDS];
         size_t size = from->size;
         memcpy(data, from->data, size);
-        change(data + 1, &size, &random);
+        change_seed(data + 1, &size, &random);
         LLVMFuzzerTestOneInput(data, size);
         runs++;
     }

@@ -64,8 +64,8 @@ static void twist_at(struct tact_world *world, const struct body_state *bodies, 
 /* Adds the energy of the bodies, and the work of contacts at the velocities after the tick: an
  * upper bound of the gain of energy, as the mean velocity of the tick contains only half of the
  * change. */
-static void account(const struct tact_scene_log *view, const double *v, struct simulation *out,
-                    int tick)
+static void add_energy_and_work(const struct tact_scene_log *view, const double *v,
+                                struct simulation *out, int tick)
 {
     struct tact_world *world = tact_session_world(view->session);
     const struct body_state *bodies = out->body + (size_t)tick * (size_t)out->bodies;
@@ -120,7 +120,7 @@ static void read_all(const char *path, struct simulation *out)
             memcpy(b->quat_wxyz, record->values + view.bodies[i].center + 3, sizeof b->quat_wxyz);
             memcpy(b->twist, record->values + view.bodies[i].twist, sizeof b->twist);
         }
-        account(&view, record->values, out, (int)t);
+        add_energy_and_work(&view, record->values, out, (int)t);
     }
     free(record);
     tact_scene_log_close(&view);

@@ -22,7 +22,7 @@ static char folder[64];
 static char scene_path[96];
 static char file_path[96];
 
-static void put(const char *path, const char *text)
+static void write_text(const char *path, const char *text)
 {
     FILE *file = fopen(path, "w");
     assert_non_null(file);
@@ -53,8 +53,8 @@ static void calibration_is_merged_with_settings(void **state)
     struct tact_scene *scene = NULL;
     struct tact_error err = {.line = 0};
     (void)state;
-    put(scene_path, scene_text);
-    put(file_path, "# measured\ncalibrated_for: stick\naxis:\n  abs_x: [-5, 1, 7, 2]\n");
+    write_text(scene_path, scene_text);
+    write_text(file_path, "# measured\ncalibrated_for: stick\naxis:\n  abs_x: [-5, 1, 7, 2]\n");
     if (tact_scene_load(scene_path, &scene, &err)) {
         fail_msg("%s: %s", err.key, err.text);
     }
@@ -84,11 +84,11 @@ static void wrong_files_are_refused(void **state)
                  {"a: 1\na: 2\n", "pad.yaml", 2},
                  {"", "pad.yaml", 1}};
     (void)state;
-    put(scene_path, scene_text);
+    write_text(scene_path, scene_text);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct tact_scene *scene = NULL;
         struct tact_error err = {.line = 0};
-        put(file_path, cases[i].text);
+        write_text(file_path, cases[i].text);
         assert_int_equal(tact_scene_load(scene_path, &scene, &err), -EINVAL);
         assert_null(scene);
         if (strcmp(err.file, cases[i].file) != 0 || err.line != cases[i].line) {
@@ -143,8 +143,8 @@ static void calibration_is_logged_and_replayed(void **state)
     char log[96];
     (void)state;
     snprintf(log, sizeof log, "%s/log.mcap", folder);
-    put(scene_path, scene_text);
-    put(file_path, "gain: 0.25\n");
+    write_text(scene_path, scene_text);
+    write_text(file_path, "gain: 0.25\n");
     assert_int_equal(tact_scene_load(scene_path, &scene, &err), 0);
     options.types = types;
     options.type_count = 1;
@@ -179,7 +179,7 @@ static struct libevdev *new_stick(void)
     return dev;
 }
 
-static void near(double value, double expected)
+static void assert_near(double value, double expected)
 {
     if (!(fabs(value - expected) < 1e-12)) {
         fail_msg("%.17g, expected %.17g", value, expected);
@@ -224,13 +224,14 @@ static void measured_axes_are_scaled(void **state)
     assert_string_equal(layout.channel[2].name, "abs_throttle");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         int k = cases[i].channel;
-        near(tact_evdev_value(&layout.channel[k], &source.range[k], cases[i].raw), cases[i].value);
+        assert_near(tact_evdev_value(&layout.channel[k], &source.range[k], cases[i].raw),
+                    cases[i].value);
     }
     const struct tact_device_setting raw[] = {SETTING("raw", "true")};
     device_config_init(&c, raw, 1);
     assert_int_equal(tact_evdev_choose(&c.config, dev, &layout, &c.err), 0);
     assert_true(tact_evdev_match_ranges(&layout, &source));
-    near(tact_evdev_value(&layout.channel[0], &source.range[0], -77), -77.0);
+    assert_near(tact_evdev_value(&layout.channel[0], &source.range[0], -77), -77.0);
     libevdev_free(dev);
 }
 

@@ -86,7 +86,7 @@ static struct tact_device open_capture(const char *text, const struct tact_devic
 
 static const int64_t start_ns = 7000000000;
 
-static struct tact_device_input at(struct tact_device *device, uint64_t tick)
+static struct tact_device_input reading_at(struct tact_device *device, uint64_t tick)
 {
     struct tact_device_input in = {.state = -1};
     device->ops->read(device->self, tick, (double)tick * period, start_ns + 1000000 * (int64_t)tick,
@@ -94,7 +94,7 @@ static struct tact_device_input at(struct tact_device *device, uint64_t tick)
     return in;
 }
 
-static int channel(const struct tact_device *device, const char *name)
+static int channel_index(const struct tact_device *device, const char *name)
 {
     for (int i = 0; i < device->info.input_count; i++) {
         if (!strcmp(device->info.input[i].name, name)) {
@@ -110,11 +110,11 @@ static void own_recording_is_played(void **state)
 {
     (void)state;
     struct tact_device device = open_capture(own_recording, NULL, 0);
-    const int x = channel(&device, "abs_x"), y = channel(&device, "abs_y");
-    const int rx = channel(&device, "rel_rx"), south = channel(&device, "btn_south");
+    const int x = channel_index(&device, "abs_x"), y = channel_index(&device, "abs_y");
+    const int rx = channel_index(&device, "rel_rx"), south = channel_index(&device, "btn_south");
     assert_string_equal(device.info.type, "evdev");
     for (uint64_t tick = 0; tick < 80; tick++) {
-        struct tact_device_input in = at(&device, tick);
+        struct tact_device_input in = reading_at(&device, tick);
         assert_int_equal(in.state, tick >= 30 && tick < 40 ? TACT_DEVICE_LOST
                                    : tick > 60             ? TACT_DEVICE_ENDED
                                                            : TACT_DEVICE_OK);
@@ -145,7 +145,7 @@ static void a_returning_device_has_a_new_stamp(void **state)
                                      "# end tick 60\n",
                      NULL, 0);
     for (uint64_t tick = 0; tick < 60; tick++) {
-        struct tact_device_input in = at(&device, tick);
+        struct tact_device_input in = reading_at(&device, tick);
         if (tick >= 10) {
             assert_int_equal(in.stamp_ns, start_ns + (tick < 40 ? 9100000 : 40000000));
         }
@@ -162,16 +162,16 @@ static void a_recording_takes_other_settings(void **state)
         SETTING("relative", "increment"),    SETTING("channels", "abs_x abs_y rel_x rel_rx"),
         SETTING("forces", "force_x strong"), SETTING("deadzone", "0.25")};
     struct tact_device device = open_capture(own_recording, more, 6);
-    const int y = channel(&device, "abs_y"), rel = channel(&device, "rel_x");
+    const int y = channel_index(&device, "abs_y"), rel = channel_index(&device, "rel_x");
     assert_int_equal(device.info.output_count, 2);
     assert_string_equal(device.info.output[1].name, "strong");
-    struct tact_device_input in = at(&device, 25);
+    struct tact_device_input in = reading_at(&device, 25);
     assert_null(device.ops->write);
     assert_true(fabs(in.channel[0] + 1.0 / 3.0) < 1e-15);
     assert_true(fabs(in.channel[y] - 2.0 / 3.0) < 1e-15);
     assert_true(in.channel[rel] == 5.0);
-    assert_true(in.channel[channel(&device, "rel_rx")] == 175.0);
-    assert_true(in.channel[channel(&device, "force_age")] == 0.0);
+    assert_true(in.channel[channel_index(&device, "rel_rx")] == 175.0);
+    assert_true(in.channel[channel_index(&device, "force_age")] == 0.0);
     device.ops->close(device.self);
 }
 
@@ -179,9 +179,9 @@ static void recording_of_evemu_is_played(void **state)
 {
     (void)state;
     struct tact_device device = open_capture(evemu_recording, NULL, 0);
-    const int x = channel(&device, "abs_x"), south = channel(&device, "btn_south");
+    const int x = channel_index(&device, "abs_x"), south = channel_index(&device, "btn_south");
     for (uint64_t tick = 0; tick < 50; tick++) {
-        struct tact_device_input in = at(&device, tick);
+        struct tact_device_input in = reading_at(&device, tick);
         assert_true(in.channel[x] == (tick < 30 ? 1.0 : -0.5));
         assert_true(in.channel[south] == (tick < 11 ? 0.0 : 1.0)); /* at 10.4 ms */
         assert_int_equal(in.state, tick > 30 ? TACT_DEVICE_ENDED : TACT_DEVICE_OK);
@@ -190,7 +190,7 @@ static void recording_of_evemu_is_played(void **state)
     device.ops->close(device.self);
 }
 
-static void refuse(const char *text, int line, const char *word)
+static void expect_refused(const char *text, int line, const char *word)
 {
     struct device_config c;
     struct tact_device device = {0};
@@ -209,7 +209,7 @@ static void refuse_long_line(void)
 {
     char text[4000];
     snprintf(text, sizeof text, "%sN: %*s\n", HEAD, 2000, "name");
-    refuse(text, 15, "recording of evemu");
+    expect_refused(text, 15, "recording of evemu");
 }
 
 static void files_that_are_no_recording_are_refused(void **state)
@@ -218,20 +218,20 @@ static void files_that_are_no_recording_are_refused(void **state)
     struct device_config c;
     struct tact_device device = {0};
     const struct tact_device_setting absent[] = {SETTING("recording", "/nowhere/at/all.evemu")};
-    refuse("", 0, "no event");
-    refuse(HEAD, 0, "no event");
-    refuse("name: scene\n", 1, "recording of evemu");
-    refuse(HEAD "E: 1.0 0003\n", 15, "recording of evemu");
-    refuse(HEAD "A: 44 0 1 0 0\nE: 1.000000 0003 0000 0001\n", 15, "recording of evemu");
-    refuse("# tact device puck, period -1, clock real\n", 1, "recording of evemu");
+    expect_refused("", 0, "no event");
+    expect_refused(HEAD, 0, "no event");
+    expect_refused("name: scene\n", 1, "recording of evemu");
+    expect_refused(HEAD "E: 1.0 0003\n", 15, "recording of evemu");
+    expect_refused(HEAD "A: 44 0 1 0 0\nE: 1.000000 0003 0000 0001\n", 15, "recording of evemu");
+    expect_refused("# tact device puck, period -1, clock real\n", 1, "recording of evemu");
     /* Numbers over 32 bits, a stamp without six decimals, a line without an end. */
-    refuse(HEAD "E: 1.000000 0003 0000 4294967297\n", 15, "recording of evemu");
-    refuse(HEAD "E: 1.000000 0003 0000 12x\n", 15, "recording of evemu");
-    refuse(HEAD "E: 1.5 0003 0000 0001\n", 15, "recording of evemu");
-    refuse(HEAD "A: 02 0 4294967551 0 0 0\n", 15, "recording of evemu");
-    refuse("# EVEMU 1.3\n#   Event type 3 (EV_ABS)\n#     Event code 0 (ABS_X)\n"
-           "#       Value 99999999999\n",
-           4, "recording of evemu");
+    expect_refused(HEAD "E: 1.000000 0003 0000 4294967297\n", 15, "recording of evemu");
+    expect_refused(HEAD "E: 1.000000 0003 0000 12x\n", 15, "recording of evemu");
+    expect_refused(HEAD "E: 1.5 0003 0000 0001\n", 15, "recording of evemu");
+    expect_refused(HEAD "A: 02 0 4294967551 0 0 0\n", 15, "recording of evemu");
+    expect_refused("# EVEMU 1.3\n#   Event type 3 (EV_ABS)\n#     Event code 0 (ABS_X)\n"
+                   "#       Value 99999999999\n",
+                   4, "recording of evemu");
     refuse_long_line();
     device_config_init(&c, absent, 1);
     assert_int_equal(tact_evdev_type.open(&c.config, &device, &c.err), -2);
@@ -279,8 +279,8 @@ static void axes_begin_at_the_recorded_values(void **state)
         struct tact_device_input in = {.state = -1};
         device.ops->read(device.self, 0, -1e-3, start_ns, &in); /* before the first event */
         const double *v = in.channel;
-        const int x = channel(&device, "abs_x"), y = channel(&device, "abs_y");
-        const int z = channel(&device, "abs_z"), rz = channel(&device, "abs_rz");
+        const int x = channel_index(&device, "abs_x"), y = channel_index(&device, "abs_y");
+        const int z = channel_index(&device, "abs_z"), rz = channel_index(&device, "abs_rz");
         assert_true(v[x] == (raw ? -42.0 : -0.42));
         assert_true(v[y] == (raw ? 100.0 : 0.0));
         assert_true(v[z] == 0.0); /* at its end, not in the middle of its range */
@@ -299,7 +299,7 @@ static void byte_order_mark_and_long_comments_are_read(void **state)
     snprintf(text, 1 << 20, "\xEF\xBB\xBF%s# %*s\n%s# %*s", HEAD, 70000, "long", DEVICE_LINES, 1021,
              "");
     struct tact_device device = open_capture(text, NULL, 0);
-    assert_true(at(&device, 0).channel[channel(&device, "abs_x")] == 0.5);
+    assert_true(reading_at(&device, 0).channel[channel_index(&device, "abs_x")] == 0.5);
     device.ops->close(device.self);
     free(text);
 }
@@ -334,7 +334,7 @@ static void damaged_recordings_are_played_or_refused(void **state)
         if (tact_evdev_type.open(&c.config, &device, &c.err) == 0) {
             played++;
             for (uint64_t tick = 0; tick < 100; tick += 3) {
-                struct tact_device_input in = at(&device, tick);
+                struct tact_device_input in = reading_at(&device, tick);
                 for (int k = 0; k < device.info.input_count; k++) {
                     assert_true(isfinite(in.channel[k]));
                 }

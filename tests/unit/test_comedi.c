@@ -10,7 +10,7 @@
 
 /* An output of 16 bits over -10 to 10 V, 2 V a unit and 1 V at zero; and an input of the same
  * range. */
-static struct tact_comedi_channel make(bool output)
+static struct tact_comedi_channel make_channel(bool output)
 {
     struct tact_comedi_channel c = {.maxdata = 65535, .low = -INFINITY, .high = INFINITY};
     c.volts.order = 1;
@@ -25,8 +25,8 @@ static struct tact_comedi_channel make(bool output)
 static void conversion_to_raw_and_back_is_exact(void **unused)
 {
     (void)unused;
-    struct tact_comedi_channel out = make(true);
-    struct tact_comedi_channel in = make(false);
+    struct tact_comedi_channel out = make_channel(true);
+    struct tact_comedi_channel in = make_channel(false);
     for (lsampl_t raw = 0; raw <= 65535; raw++) {
         assert_int_equal(tact_comedi_raw(&out, tact_comedi_value(&in, raw, 0)), raw);
     }
@@ -35,7 +35,7 @@ static void conversion_to_raw_and_back_is_exact(void **unused)
 static void outputs_are_clamped_to_the_range(void **unused)
 {
     (void)unused;
-    struct tact_comedi_channel out = make(true);
+    struct tact_comedi_channel out = make_channel(true);
     assert_int_equal(tact_comedi_raw(&out, 1e300), 65535);
     assert_int_equal(tact_comedi_raw(&out, -1e300), 0);
     assert_int_equal(tact_comedi_raw(&out, NAN), tact_comedi_raw(&out, 0.0));
@@ -46,7 +46,7 @@ static void outputs_are_clamped_to_the_range(void **unused)
 static void the_mapping_polynomial_is_evaluated(void **unused)
 {
     (void)unused;
-    struct tact_comedi_channel in = make(false);
+    struct tact_comedi_channel in = make_channel(false);
     const double map[] = {1.0, -2.0, 0.5, 0.25};
     memcpy(in.map, map, sizeof map);
     double v = -10.0 + 20.0 * 50000.0 / 65535.0;
@@ -78,7 +78,7 @@ static void counters_continue_over_the_wrap(void **unused)
 static void faults_need_their_number_of_ticks(void **unused)
 {
     (void)unused;
-    struct tact_comedi_channel in = make(false);
+    struct tact_comedi_channel in = make_channel(false);
     struct tact_comedi_health health = {0};
     bool usable;
     in.low = -4.0;

@@ -58,8 +58,8 @@ static size_t make_text(char *text, size_t size)
     return n;
 }
 
-static int start(const struct tact_device_setting *settings, int count, double period,
-                 struct tact_device *device)
+static int open_settings(const struct tact_device_setting *settings, int count, double period,
+                         struct tact_device *device)
 {
     struct tact_device_setting all[12] = {SETTING("recording", path)};
     for (int i = 0; i < count; i++) {
@@ -74,7 +74,7 @@ static struct tact_device open_card(const struct tact_device_setting *settings, 
                                     double period)
 {
     struct tact_device device = {0};
-    if (start(settings, count, period, &device)) {
+    if (open_settings(settings, count, period, &device)) {
         fail_msg("%s:%d: %s", config.err.file, config.err.line, config.err.text);
     }
     return device;
@@ -82,7 +82,7 @@ static struct tact_device open_card(const struct tact_device_setting *settings, 
 
 static const int64_t start_ns = 7000000000;
 
-static struct tact_device_input at(struct tact_device *device, uint64_t tick, double period)
+static struct tact_device_input reading_at(struct tact_device *device, uint64_t tick, double period)
 {
     struct tact_device_input in = {.state = -1};
     const double t = (double)tick * period;
@@ -101,7 +101,7 @@ static void recorded_readings_are_played(void **state)
     assert_string_equal(device.info.model, "a board");
     assert_int_equal(device.info.output_count, 2);
     for (uint64_t tick = 0; tick < TICKS + 5; tick++) {
-        struct tact_device_input in = at(&device, tick, 1e-3);
+        struct tact_device_input in = reading_at(&device, tick, 1e-3);
         const int unplugged = tick >= GONE && tick < BACK;
         const int ended = tick >= TICKS;
         const double last = (double)(unplugged ? GONE - 1 : ended ? TICKS - 1 : tick);
@@ -137,7 +137,7 @@ static void a_recording_takes_other_settings(void **state)
         struct tact_device device = open_card(settings, 4, period);
         assert_string_equal(device.info.input[1].unit, "mm");
         for (uint64_t tick = 0; (double)tick * period < 0.0295; tick++) {
-            struct tact_device_input in = at(&device, tick, period);
+            struct tact_device_input in = reading_at(&device, tick, period);
             const double then = floor((double)tick * halves / 2.0);
             assert_int_equal(in.state, TACT_DEVICE_OK);
             assert_true(in.channel[0] == (then >= 10.0 ? 0.0 : 1.0));
@@ -175,17 +175,17 @@ static void tare_is_computed_from_the_recording(void **state)
              "0,0,0,0,0,0,1,2304,3072,2048,2048,2048,2048\n");
     write_file(text, strlen(text));
     struct tact_device device = open_card(settings, 5, 1e-3);
-    struct tact_device_input in = at(&device, 0, 1e-3);
+    struct tact_device_input in = reading_at(&device, 0, 1e-3);
     assert_true(in.channel[6] == 0.0 && in.channel[7] == 6.0 && in.channel[8] == 0.0);
     device.ops->close(device.self);
 }
 
-static void refuse(const char *text, int line, const char *word)
+static void expect_refused(const char *text, int line, const char *word)
 {
     struct tact_device device = {0};
     const struct tact_device_setting inputs[] = {SETTING("inputs", "angle=ai4")};
     write_file(text, strlen(text));
-    assert_int_equal(start(inputs, 1, 1e-3, &device), -22);
+    assert_int_equal(open_settings(inputs, 1, 1e-3, &device), -22);
     assert_int_equal(config.err.line, line);
     if (!strstr(config.err.text, word)) {
         fail_msg("'%s' lacks '%s'", config.err.text, word);
@@ -202,20 +202,21 @@ static void files_that_are_no_recording_are_refused(void **state)
                                                      SETTING("calibrated_for", "another")};
     struct tact_device device = {0};
     (void)state;
-    refuse("", 0, "no tick");
-    refuse(HEAD, 0, "no tick");
-    refuse("name: scene\n", 1, "recording of a card");
-    refuse(HEAD "0,0,0,0,0,0,1,2048,2048,0\n", 13, "recording of a card");
-    refuse(HEAD "0,0,0,0,0,0,1,2048,4097,0,0\n", 13, "recording of a card");
-    refuse(HEAD "0,0,0,0,0,0,1,2048,2048,0,0,0\n", 13, "recording of a card");
-    refuse(HEAD "0,0,3,0,0,0,1,2048,2048,0,0\n", 13, "recording of a card");
-    refuse(HEAD "1,0,0,0,0,0,1,1,1,0,0\n1,0,0,0,0,0,1,1,1,0,0\n", 14, "recording of a card");
+    expect_refused("", 0, "no tick");
+    expect_refused(HEAD, 0, "no tick");
+    expect_refused("name: scene\n", 1, "recording of a card");
+    expect_refused(HEAD "0,0,0,0,0,0,1,2048,2048,0\n", 13, "recording of a card");
+    expect_refused(HEAD "0,0,0,0,0,0,1,2048,4097,0,0\n", 13, "recording of a card");
+    expect_refused(HEAD "0,0,0,0,0,0,1,2048,2048,0,0,0\n", 13, "recording of a card");
+    expect_refused(HEAD "0,0,3,0,0,0,1,2048,2048,0,0\n", 13, "recording of a card");
+    expect_refused(HEAD "1,0,0,0,0,0,1,1,1,0,0\n1,0,0,0,0,0,1,1,1,0,0\n", 14,
+                   "recording of a card");
     write_file(HEAD "0,0,0,0,0,0,1,1,1,0,0\n1,0,0,0,0", strlen(HEAD) + 31);
-    assert_int_equal(start(other, 1, 1e-3, &device), -22);
+    assert_int_equal(open_settings(other, 1, 1e-3, &device), -22);
     assert_non_null(strstr(config.err.text, "ai3 was not recorded; recorded are: ai4, ai5, di2"));
-    assert_int_equal(start(wide, 2, 1e-3, &device), -22);
+    assert_int_equal(open_settings(wide, 2, 1e-3, &device), -22);
     assert_non_null(strstr(config.err.text, "angle was recorded in [-8, 8]"));
-    assert_int_equal(start(other_card, 2, 1e-3, &device), -22);
+    assert_int_equal(open_settings(other_card, 2, 1e-3, &device), -22);
     assert_non_null(strstr(config.err.text, "made for another, the board is a board"));
     device = open_card(wide, 1, 1e-3); /* the process that wrote it was killed within a row */
     device.ops->close(device.self);
@@ -245,10 +246,10 @@ static void damaged_recordings_are_played_or_refused(void **state)
                 bytes[next_random(&seed) % (sizeof bytes - 1)];
         }
         write_file(text, size);
-        if (start(settings, 1, 1e-3, &device) == 0) {
+        if (open_settings(settings, 1, 1e-3, &device) == 0) {
             played++;
             for (uint64_t tick = 0; tick < TICKS; tick += 7) {
-                struct tact_device_input in = at(&device, tick, 1e-3);
+                struct tact_device_input in = reading_at(&device, tick, 1e-3);
                 for (int k = 0; k < device.info.input_count; k++) {
                     assert_true(isfinite(in.channel[k]));
                 }

@@ -50,7 +50,7 @@ static int channel_of(const struct tact_device *device, const char *name)
     return -1;
 }
 
-static double value(struct tact_device *device, const char *name)
+static double read_value(struct tact_device *device, const char *name)
 {
     struct tact_device_input in = read_now(device);
     assert_int_equal(in.state, TACT_DEVICE_OK);
@@ -100,21 +100,21 @@ static void scales_sticks_and_triggers(void **state)
                   {-99999, -1.0}, {-129, -1.0 / 32640.0}, {0, 0.0}};
     for (size_t i = 0; i < sizeof sticks / sizeof *sticks; i++) {
         send_one(EV_ABS, ABS_X, sticks[i].raw);
-        assert_true(fabs(value(&device, "abs_x") - sticks[i].x) < 1e-15);
+        assert_true(fabs(read_value(&device, "abs_x") - sticks[i].x) < 1e-15);
     }
     for (int raw = 255; raw >= 0; raw -= 5) {
         send_one(EV_ABS, ABS_Z, raw);
-        assert_true(fabs(value(&device, "abs_z") - raw / 255.0) < 1e-15);
+        assert_true(fabs(read_value(&device, "abs_z") - raw / 255.0) < 1e-15);
     }
     static const int both[3][3] = {
         {EV_ABS, ABS_HAT0Y, -1}, {EV_KEY, BTN_SOUTH, 1}, {EV_KEY, BTN_THUMBR, 1}};
     mock_pad_send(pad, both, 3);
-    assert_true(value(&device, "abs_hat0y") == -1.0);
-    assert_true(value(&device, "btn_south") == 1.0);
-    assert_true(value(&device, "btn_thumbr") == 1.0);
-    assert_true(value(&device, "btn_east") == 0.0);
+    assert_true(read_value(&device, "abs_hat0y") == -1.0);
+    assert_true(read_value(&device, "btn_south") == 1.0);
+    assert_true(read_value(&device, "btn_thumbr") == 1.0);
+    assert_true(read_value(&device, "btn_east") == 0.0);
     send_one(EV_KEY, BTN_SOUTH, 0);
-    assert_true(value(&device, "btn_south") == 0.0);
+    assert_true(read_value(&device, "btn_south") == 0.0);
     send_one(EV_KEY, BTN_THUMBR, 0);
     send_one(EV_ABS, ABS_HAT0Y, 0);
     device.ops->close(device.self);
@@ -143,7 +143,7 @@ static void a_still_stick_keeps_its_value(void **state)
     device.ops->close(device.self);
     /* A second reader starts from the state that the device is in. */
     device = open_pad(&c, s, 2);
-    assert_true(value(&device, "abs_ry") > 0.6);
+    assert_true(read_value(&device, "abs_ry") > 0.6);
     send_one(EV_ABS, ABS_RY, 0);
     device.ops->close(device.self);
 }
@@ -158,15 +158,15 @@ static void chooses_channels(void **state)
     struct tact_device device = open_pad(&c, s, 5);
     assert_int_equal(device.info.input_count, 3);
     send_one(EV_KEY, BTN_A, 1);
-    assert_true(value(&device, "btn_a") == 1.0);
+    assert_true(read_value(&device, "btn_a") == 1.0);
     send_one(EV_KEY, BTN_A, 0);
     send_one(EV_ABS, ABS_RZ, 255);
-    assert_true(value(&device, "abs_rz") == -1.0);
+    assert_true(read_value(&device, "abs_rz") == -1.0);
     send_one(EV_ABS, ABS_RZ, 0);
-    assert_true(value(&device, "abs_rz") == 1.0);
-    assert_true(value(&device, "abs_x") < 1e-4);
+    assert_true(read_value(&device, "abs_rz") == 1.0);
+    assert_true(read_value(&device, "abs_x") < 1e-4);
     send_one(EV_ABS, ABS_X, 16384); /* the dead zone is 0.5: (0.75 - 0.5) / 0.5 */
-    assert_true(fabs(value(&device, "abs_x") - 0.5) < 1e-4);
+    assert_true(fabs(read_value(&device, "abs_x") - 0.5) < 1e-4);
     send_one(EV_ABS, ABS_X, 0);
     device.ops->close(device.self);
 }
@@ -181,13 +181,13 @@ static void catches_up_after_lost_events(void **state)
     static const int lost_events[3][3] = {
         {EV_ABS, ABS_X, -32768}, {EV_ABS, ABS_RZ, 255}, {EV_KEY, BTN_TL, 0}};
     mock_pad_send(pad, seen, 2);
-    assert_true(value(&device, "btn_tl") == 1.0);
+    assert_true(read_value(&device, "btn_tl") == 1.0);
     mock_pad_overrun(pad, lost_events, 3);
-    assert_true(value(&device, "btn_tl") == 0.0);
-    assert_true(value(&device, "abs_x") == -1.0);
-    assert_true(value(&device, "abs_rz") == 1.0);
+    assert_true(read_value(&device, "btn_tl") == 0.0);
+    assert_true(read_value(&device, "abs_x") == -1.0);
+    assert_true(read_value(&device, "abs_rz") == 1.0);
     send_one(EV_ABS, ABS_X, 0);
-    assert_true(value(&device, "abs_x") == 0.0);
+    assert_true(read_value(&device, "abs_x") == 0.0);
     send_one(EV_ABS, ABS_RZ, 0);
     nanosleep(&(struct timespec){.tv_nsec = 500000000},
               NULL); /* time for the monitor thread to report the loss */
@@ -204,7 +204,7 @@ static void is_lost_and_comes_back(void **state)
         struct tact_device device = open_pad(&c, s, 1);
         static const int held[2][3] = {{EV_ABS, ABS_Y, 32767}, {EV_KEY, BTN_TR, 1}};
         mock_pad_send(pad, held, 2);
-        assert_true(value(&device, "btn_tr") == 1.0);
+        assert_true(read_value(&device, "btn_tr") == 1.0);
         mock_pad_unplug(pad, error);
         struct tact_device_input in = read_now(&device);
         if (error) {
@@ -225,7 +225,7 @@ static void is_lost_and_comes_back(void **state)
         assert_int_equal(in.state, TACT_DEVICE_OK);
         assert_true(in.channel[channel_of(&device, "abs_y")] == 0.0);
         send_one(EV_ABS, ABS_Y, -32768);
-        assert_true(value(&device, "abs_y") == -1.0);
+        assert_true(read_value(&device, "abs_y") == -1.0);
         send_one(EV_ABS, ABS_Y, 0);
         device.ops->close(device.self);
         assert_non_null(strstr(c.messages, "is gone"));
@@ -233,8 +233,8 @@ static void is_lost_and_comes_back(void **state)
     }
 }
 
-static void refuse(const struct tact_device_setting *settings, int count, int rc, const char *key,
-                   const char *word)
+static void expect_refused(const struct tact_device_setting *settings, int count, int rc,
+                           const char *key, const char *word)
 {
     struct device_config c;
     struct tact_device device = {0};
@@ -251,22 +251,24 @@ static void refuses_bad_settings(void **state)
     (void)state;
 #define PAD_SETTINGS(...)                                                                          \
     (const struct tact_device_setting[]){SETTING("match", "X-Box 360"), __VA_ARGS__}
-    refuse(PAD_SETTINGS(SETTING("deadzon", "0")), 2, -22, "deadzon", "unknown key");
-    refuse(PAD_SETTINGS(SETTING("deadzone", "1")), 2, -22, "deadzone", "0 .. 0.9");
-    refuse(PAD_SETTINGS(SETTING("deadzone", "nan")), 2, -22, "deadzone", "finite");
-    refuse(PAD_SETTINGS(SETTING("timeout", "0")), 2, -22, "timeout", "above 0");
-    refuse(PAD_SETTINGS(SETTING("relative", "absolute")), 2, -22, "relative", "displacement");
-    refuse(PAD_SETTINGS(SETTING("channels", "abs_x abs_w")), 2, -22, "channels", "abs_w");
-    refuse(PAD_SETTINGS(SETTING("channels", "btn_a btn_south")), 2, -22, "channels", "twice");
-    refuse(PAD_SETTINGS(SETTING("unsigned", "btn_south")), 2, -22, "unsigned", "btn_south");
-    refuse(PAD_SETTINGS(SETTING("inverted", "abs_w")), 2, -22, "inverted", "abs_w");
+    expect_refused(PAD_SETTINGS(SETTING("deadzon", "0")), 2, -22, "deadzon", "unknown key");
+    expect_refused(PAD_SETTINGS(SETTING("deadzone", "1")), 2, -22, "deadzone", "0 .. 0.9");
+    expect_refused(PAD_SETTINGS(SETTING("deadzone", "nan")), 2, -22, "deadzone", "finite");
+    expect_refused(PAD_SETTINGS(SETTING("timeout", "0")), 2, -22, "timeout", "above 0");
+    expect_refused(PAD_SETTINGS(SETTING("relative", "absolute")), 2, -22, "relative",
+                   "displacement");
+    expect_refused(PAD_SETTINGS(SETTING("channels", "abs_x abs_w")), 2, -22, "channels", "abs_w");
+    expect_refused(PAD_SETTINGS(SETTING("channels", "btn_a btn_south")), 2, -22, "channels",
+                   "twice");
+    expect_refused(PAD_SETTINGS(SETTING("unsigned", "btn_south")), 2, -22, "unsigned", "btn_south");
+    expect_refused(PAD_SETTINGS(SETTING("inverted", "abs_w")), 2, -22, "inverted", "abs_w");
     const struct tact_device_setting absent[] = {SETTING("match", "No Such Pad")};
-    refuse(absent, 1, -ENODEV, "match", "among 1 that can be read");
+    expect_refused(absent, 1, -ENODEV, "match", "among 1 that can be read");
     const struct tact_device_setting node[] = {SETTING("path", "/dev/input/event99")};
-    refuse(node, 1, -ENOENT, "path", "event99");
+    expect_refused(node, 1, -ENOENT, "path", "event99");
     const struct tact_device_setting file[] = {SETTING("path", "/etc/passwd")};
-    refuse(file, 1, -ENOTTY, "path", "passwd");
-    refuse(NULL, 0, -22, "device", "no device is selected");
+    expect_refused(file, 1, -ENOTTY, "path", "passwd");
+    expect_refused(NULL, 0, -22, "device", "no device is selected");
 }
 
 /* An axis is at rest when no event has come for `timeout` since the kernel's stamp; the test passes
@@ -332,9 +334,9 @@ static void a_puck_counts_where_increments_are_asked_for(void **state)
     assert_string_equal(device.info.input[1].unit, "count");
     send_one(EV_REL, REL_Y, -30);
     send_one(EV_REL, REL_Y, -12);
-    assert_true(value(&device, "rel_y") == -42.0);
+    assert_true(read_value(&device, "rel_y") == -42.0);
     send_one(EV_REL, REL_Y, 2);
-    assert_true(value(&device, "rel_y") == -40.0);
+    assert_true(read_value(&device, "rel_y") == -40.0);
     mock_pad_unplug(pad, true);
     struct tact_device_input in = read_now(&device);
     assert_int_equal(in.state, TACT_DEVICE_LOST);

@@ -184,7 +184,7 @@ static struct tact_device_input read_now(struct tact_device *device)
     return in;
 }
 
-static void near(double value, double wanted, const struct part *p, int raw)
+static void assert_near(double value, double wanted, const struct part *p, int raw)
 {
     if (!(fabs(value - wanted) < 1e-12)) {
         fail_msg("code 0x%x at %d is %.17g, expected %.17g", (unsigned int)p->code, raw, value,
@@ -233,12 +233,12 @@ static void check_motion(struct tact_device *device)
         const struct part *p = &part[i];
         const int raw[] = {p->low, p->low + (p->high - p->low) / 3, p->high, rest_value(p)};
         double before[TACT_DEVICE_CHANNELS];
-        near(in.channel[i], expected(p, rest_value(p)), p, rest_value(p));
+        assert_near(in.channel[i], expected(p, rest_value(p)), p, rest_value(p));
         memcpy(before, in.channel, sizeof before);
         for (int k = p->type == EV_KEY ? 2 : 0; k < 4; k++) {
             mock_pad_send(pad, (const int[1][3]){{p->type, p->code, raw[k]}}, 1);
             in = read_now(device);
-            near(in.channel[i], expected(p, raw[k]), p, raw[k]);
+            assert_near(in.channel[i], expected(p, raw[k]), p, raw[k]);
             before[i] = in.channel[i];
             assert_memory_equal(before, in.channel, (size_t)parts * sizeof *before);
         }

@@ -13,8 +13,8 @@ static struct tact_evdev_layout layout;
 static struct tact_evdev_source source;
 static struct device_config c;
 
-static void axis(struct libevdev *dev, unsigned int code, int minimum, int maximum, int flat,
-                 int value)
+static void add_axis(struct libevdev *dev, unsigned int code, int minimum, int maximum, int flat,
+                     int value)
 {
     const struct input_absinfo info = {
         .minimum = minimum, .maximum = maximum, .flat = flat, .value = value};
@@ -29,7 +29,8 @@ static struct libevdev *new_device(const char *name)
     return dev;
 }
 
-static void choose(struct libevdev *dev, const struct tact_device_setting *settings, int count)
+static void choose_layout(struct libevdev *dev, const struct tact_device_setting *settings,
+                          int count)
 {
     device_config_init(&c, settings, count);
     if (tact_evdev_choose(&c.config, dev, &layout, &c.err)) {
@@ -39,7 +40,7 @@ static void choose(struct libevdev *dev, const struct tact_device_setting *setti
     assert_true(tact_evdev_match_ranges(&layout, &source));
 }
 
-static double scaled(const char *name, int raw)
+static double scaled_value(const char *name, int raw)
 {
     for (int i = 0; i < layout.count; i++) {
         if (strcmp(layout.channel[i].name, name) == 0) {
@@ -50,7 +51,7 @@ static double scaled(const char *name, int raw)
     return NAN;
 }
 
-static void near(double value, double expected, double tolerance)
+static void assert_near(double value, double expected, double tolerance)
 {
     if (!(fabs(value - expected) <= tolerance)) {
         fail_msg("%.17g, expected %.17g", value, expected);
@@ -67,20 +68,20 @@ static void six_axis_puck(void **state)
     }
     libevdev_enable_event_code(dev, EV_KEY, BTN_0, NULL);
     libevdev_enable_event_code(dev, EV_KEY, BTN_1, NULL);
-    choose(dev, NULL, 0);
+    choose_layout(dev, NULL, 0);
     assert_int_equal(layout.count, 8);
     assert_string_equal(layout.channel[5].name, "rel_rz");
     assert_string_equal(layout.channel[6].name, "btn_0");
     assert_int_equal(layout.channel[0].kind, TACT_EVDEV_DISPLACEMENT);
-    near(scaled("rel_x", 350), 1.0, 0.0);
-    near(scaled("rel_x", -175), -0.5, 0.0);
-    near(scaled("rel_rz", -351), -1.0, 0.0);
+    assert_near(scaled_value("rel_x", 350), 1.0, 0.0);
+    assert_near(scaled_value("rel_x", -175), -0.5, 0.0);
+    assert_near(scaled_value("rel_rz", -351), -1.0, 0.0);
     const struct tact_device_setting s[] = {SETTING("relative", "increment"),
                                             SETTING("inverted", "rel_y")};
-    choose(dev, s, 2);
+    choose_layout(dev, s, 2);
     assert_int_equal(layout.channel[0].kind, TACT_EVDEV_INCREMENT);
-    near(scaled("rel_x", -30), -30.0, 0.0);
-    near(scaled("rel_y", -30), 30.0, 0.0);
+    assert_near(scaled_value("rel_x", -30), -30.0, 0.0);
+    assert_near(scaled_value("rel_y", -30), 30.0, 0.0);
     libevdev_free(dev);
 }
 
@@ -93,11 +94,11 @@ static void a_mouse_has_increments(void **state)
     libevdev_enable_event_code(dev, EV_REL, REL_WHEEL_HI_RES, NULL);
     libevdev_enable_event_code(dev, EV_KEY, BTN_LEFT, NULL);
     libevdev_enable_event_code(dev, EV_KEY, KEY_A, NULL);
-    choose(dev, NULL, 0);
+    choose_layout(dev, NULL, 0);
     assert_int_equal(layout.count, 3);
     assert_int_equal(layout.channel[0].kind, TACT_EVDEV_INCREMENT);
     const struct tact_device_setting s[] = {SETTING("channels", "key_a rel_wheel_hi_res")};
-    choose(dev, s, 1);
+    choose_layout(dev, s, 1);
     assert_int_equal(layout.count, 2);
     assert_int_equal(layout.channel[0].code, KEY_A);
     libevdev_free(dev);
@@ -109,24 +110,24 @@ static void wheel_with_pedals(void **state)
 {
     struct libevdev *dev = new_device("Logitech G923");
     (void)state;
-    axis(dev, ABS_X, 0, 65535, 4095, 32839);
-    axis(dev, ABS_Y, 0, 255, 15, 255);
-    axis(dev, ABS_Z, 0, 255, 15, 255);
-    axis(dev, ABS_RZ, 0, 255, 15, 255);
-    choose(dev, NULL, 0);
-    near(scaled("abs_x", 32839), 0.0, 0.0);
-    near(scaled("abs_x", 65535), 1.0, 0.0);
-    near(scaled("abs_x", 0), -1.0, 0.0);
-    near(scaled("abs_z", 255), 0.0, 0.0);
-    near(scaled("abs_z", 240), 0.0, 0.0);
-    near(scaled("abs_z", 239), 1.0 / 240.0, 1e-15);
-    near(scaled("abs_z", 0), 1.0, 0.0);
-    near(scaled("abs_y", 255), 1.0, 0.0);
+    add_axis(dev, ABS_X, 0, 65535, 4095, 32839);
+    add_axis(dev, ABS_Y, 0, 255, 15, 255);
+    add_axis(dev, ABS_Z, 0, 255, 15, 255);
+    add_axis(dev, ABS_RZ, 0, 255, 15, 255);
+    choose_layout(dev, NULL, 0);
+    assert_near(scaled_value("abs_x", 32839), 0.0, 0.0);
+    assert_near(scaled_value("abs_x", 65535), 1.0, 0.0);
+    assert_near(scaled_value("abs_x", 0), -1.0, 0.0);
+    assert_near(scaled_value("abs_z", 255), 0.0, 0.0);
+    assert_near(scaled_value("abs_z", 240), 0.0, 0.0);
+    assert_near(scaled_value("abs_z", 239), 1.0 / 240.0, 1e-15);
+    assert_near(scaled_value("abs_z", 0), 1.0, 0.0);
+    assert_near(scaled_value("abs_y", 255), 1.0, 0.0);
     const struct tact_device_setting s[] = {SETTING("unsigned", "abs_y abs_z abs_rz"),
                                             SETTING("inverted", "abs_y abs_z abs_rz")};
-    choose(dev, s, 2);
-    near(scaled("abs_y", 255), 0.0, 0.0);
-    near(scaled("abs_rz", 0), 1.0, 0.0);
+    choose_layout(dev, s, 2);
+    assert_near(scaled_value("abs_y", 255), 0.0, 0.0);
+    assert_near(scaled_value("abs_rz", 0), 1.0, 0.0);
     libevdev_free(dev);
 }
 
@@ -135,24 +136,24 @@ static void sticks_of_an_old_pad(void **state)
 {
     struct libevdev *dev = new_device("old pad");
     (void)state;
-    axis(dev, ABS_Z, 0, 255, 0, 128);
-    axis(dev, ABS_RZ, 0, 255, 0, 127);
-    axis(dev, ABS_GAS, 0, 1023, 63, 0);
-    axis(dev, ABS_BRAKE, -100, 300, 500, 0);
-    choose(dev, NULL, 0);
-    near(scaled("abs_z", 0), -1.0, 0.0);
-    near(scaled("abs_z", 255), 1.0, 0.0);
-    near(scaled("abs_rz", 127), -0.5 / 127.5, 1e-15);
-    near(scaled("abs_gas", 63), 0.0, 0.0);
-    near(scaled("abs_gas", 543), 0.5, 1e-15);
-    near(scaled("abs_brake", 100), 0.0,
-         0.0); /* a dead zone (flat) wider than the axis is ignored */
-    near(scaled("abs_brake", 200), 0.5, 0.0);
+    add_axis(dev, ABS_Z, 0, 255, 0, 128);
+    add_axis(dev, ABS_RZ, 0, 255, 0, 127);
+    add_axis(dev, ABS_GAS, 0, 1023, 63, 0);
+    add_axis(dev, ABS_BRAKE, -100, 300, 500, 0);
+    choose_layout(dev, NULL, 0);
+    assert_near(scaled_value("abs_z", 0), -1.0, 0.0);
+    assert_near(scaled_value("abs_z", 255), 1.0, 0.0);
+    assert_near(scaled_value("abs_rz", 127), -0.5 / 127.5, 1e-15);
+    assert_near(scaled_value("abs_gas", 63), 0.0, 0.0);
+    assert_near(scaled_value("abs_gas", 543), 0.5, 1e-15);
+    assert_near(scaled_value("abs_brake", 100), 0.0,
+                0.0); /* a dead zone (flat) wider than the axis is ignored */
+    assert_near(scaled_value("abs_brake", 200), 0.5, 0.0);
     const struct tact_device_setting s[] = {SETTING("deadzone", "0.2")};
-    choose(dev, s, 1);
-    near(scaled("abs_z", 150), 0.0, 0.0);
-    near(scaled("abs_z", 204), (76.5 / 127.5 - 0.2) / 0.8, 1e-15);
-    near(scaled("abs_gas", 1023), 1.0, 0.0);
+    choose_layout(dev, s, 1);
+    assert_near(scaled_value("abs_z", 150), 0.0, 0.0);
+    assert_near(scaled_value("abs_z", 204), (76.5 / 127.5 - 0.2) / 0.8, 1e-15);
+    assert_near(scaled_value("abs_gas", 1023), 1.0, 0.0);
     libevdev_free(dev);
 }
 
@@ -161,11 +162,11 @@ static void channels_stay_in_their_span(void **state)
 {
     struct libevdev *dev = new_device("any");
     (void)state;
-    axis(dev, ABS_X, INT32_MIN, INT32_MAX, 0, 0);
-    axis(dev, ABS_Y, 5, 5, 0, 5);
-    axis(dev, ABS_Z, 0, INT32_MAX, INT32_MAX, 0);
-    axis(dev, ABS_RX, 100, -100, 10, 0);
-    choose(dev, NULL, 0);
+    add_axis(dev, ABS_X, INT32_MIN, INT32_MAX, 0, 0);
+    add_axis(dev, ABS_Y, 5, 5, 0, 5);
+    add_axis(dev, ABS_Z, 0, INT32_MAX, INT32_MAX, 0);
+    add_axis(dev, ABS_RX, 100, -100, 10, 0);
+    choose_layout(dev, NULL, 0);
     for (int i = 0; i < layout.count; i++) {
         double before = -1.0;
         for (int64_t raw = INT32_MIN; raw <= INT32_MAX; raw += 9999991) {
@@ -182,8 +183,8 @@ static void channels_beyond_the_limit_are_dropped(void **state)
 {
     struct libevdev *dev = new_device("button box");
     (void)state;
-    axis(dev, ABS_X, -1, 1, 0, 0);
-    axis(dev, ABS_MT_POSITION_X, 0, 1000, 0, 0);
+    add_axis(dev, ABS_X, -1, 1, 0, 0);
+    add_axis(dev, ABS_MT_POSITION_X, 0, 1000, 0, 0);
     for (unsigned int i = 0; i < 40; i++) {
         libevdev_enable_event_code(dev, EV_KEY, BTN_TRIGGER_HAPPY + i, NULL);
     }
@@ -191,14 +192,14 @@ static void channels_beyond_the_limit_are_dropped(void **state)
         libevdev_enable_event_code(dev, EV_KEY, code, NULL);
     }
     libevdev_enable_event_code(dev, EV_KEY, 0x10a, NULL);
-    choose(dev, NULL, 0);
+    choose_layout(dev, NULL, 0);
     assert_int_equal(layout.count, 64);
     assert_string_equal(layout.channel[0].name, "abs_x");
     assert_string_equal(layout.channel[1].name, "btn_0x10a");
     assert_string_equal(layout.channel[63].name, "btn_trigger_happy31");
     assert_non_null(strstr(c.messages, "9 left out, from btn_trigger_happy32 on"));
     const struct tact_device_setting s[] = {SETTING("channels", "btn_trigger_happy40 btn_0x10a")};
-    choose(dev, s, 1);
+    choose_layout(dev, s, 1);
     assert_int_equal(layout.count, 2);
     libevdev_free(dev);
     dev = new_device("lid");

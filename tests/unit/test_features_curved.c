@@ -35,7 +35,7 @@ static void release_solid(struct solid *s)
 }
 
 /* Support function of a shape in its own frame, by its closed form. */
-static double extent(const struct tact_shape *s, const double n[3])
+static double support_distance(const struct tact_shape *s, const double n[3])
 {
     const double *a = s->size;
     switch (s->kind) {
@@ -55,7 +55,7 @@ static double extent(const struct tact_shape *s, const double n[3])
 
 /* Lower bound of the distance by which a point (shape frame) is outside of a shape; to first order
  * for an ellipsoid [m]. */
-static double outside(const struct tact_shape *s, const double p[3])
+static double distance_outside(const struct tact_shape *s, const double p[3])
 {
     const double *a = s->size;
     switch (s->kind) {
@@ -88,10 +88,10 @@ static double gap_along(const struct solid *a, const struct solid *b, const doub
     double gap = tact_v3_dot(apart, n);
     tact_quat_to_m3(turn, a->pose.quat_wxyz);
     tact_m3_tmul_v3(in, turn, n);
-    gap -= extent(&a->shape, in);
+    gap -= support_distance(&a->shape, in);
     tact_quat_to_m3(turn, b->pose.quat_wxyz);
     tact_m3_tmul_v3(in, turn, n);
-    return gap - extent(&b->shape, in);
+    return gap - support_distance(&b->shape, in);
 }
 
 static double outside_of_support(const struct solid *s, const struct tact_separation *sep,
@@ -102,7 +102,7 @@ static double outside_of_support(const struct solid *s, const struct tact_separa
     tact_v3_sub(rel, rel, s->pose.position);
     tact_quat_to_m3(turn, s->pose.quat_wxyz);
     tact_m3_tmul_v3(in, turn, rel);
-    return outside(&s->shape, in);
+    return distance_outside(&s->shape, in);
 }
 
 /* The greatest gap along any direction: by a grid over the sphere, then finer ones around its
@@ -155,7 +155,7 @@ static struct solid random_solid(int kind, double size)
 
 /* A random pose, or, one time in three, an axis-aligned one in which faces, lines and ends
  * coincide. */
-static void place(struct solid *s, double reach, int square)
+static void place_solid(struct solid *s, double reach, int square)
 {
     static const double half = 0.70710678118654752;
     const double turns[4][4] = {{1.0, 0.0, 0.0, 0.0},
@@ -196,8 +196,8 @@ static void check_optimum(const struct solid *a, const struct solid *b,
     }
 }
 
-static void find(const struct solid *a, const struct solid *b, double *state,
-                 struct tact_separation *out)
+static void find_separation(const struct solid *a, const struct solid *b, double *state,
+                            struct tact_separation *out)
 {
     double none[TACT_NEAREST_STATE] = {0.0};
     assert_int_equal(tact_nearest(a->core, &a->pose, b->core, &b->pose, state ? state : none, out),
@@ -214,7 +214,7 @@ static void check_touch(const struct solid *a, const struct solid *b,
         struct solid near = *a;
         struct tact_separation now;
         tact_v3_axpy(near.pose.position, gaps[i] * size - s->distance, s->normal);
-        find(&near, b, NULL, &now);
+        find_separation(&near, b, NULL, &now);
         check_optimum(&near, b, &now, size, 0, &worst[i == 1 || i == 2]);
     }
 }
@@ -232,9 +232,9 @@ static void random_pairs_are_exact(void **state)
             double size = scale[k % 3];
             struct solid a = random_solid(first, size), b = random_solid(second, size);
             struct tact_separation s;
-            place(&a, 0.0, k % 3 == 0);
-            place(&b, size * (k & 1 ? 0.8 : 1.6), k % 3 == 0);
-            find(&a, &b, NULL, &s);
+            place_solid(&a, 0.0, k % 3 == 0);
+            place_solid(&b, size * (k & 1 ? 0.8 : 1.6), k % 3 == 0);
+            find_separation(&a, &b, NULL, &s);
             deep += s.distance < 0.0;
             supports += s.supports;
             check_optimum(&a, &b, &s, size, k % 20 == 1, &worst);
@@ -271,8 +271,8 @@ static void warm_and_cold_searches_agree(void **state)
         const double turn[3] = {sin(s), 0.3 * cos(1.3 * s), 0.2 * s};
         tact_quat_from_rotvec(a.pose.quat_wxyz, turn);
         tact_v3_set(a.pose.position, way * cos(0.1 * s), way * sin(0.1 * s), 0.01);
-        find(&a, &b[i % 3], kept[i % 3], &now);
-        find(&a, &b[i % 3], NULL, &then);
+        find_separation(&a, &b[i % 3], kept[i % 3], &now);
+        find_separation(&a, &b[i % 3], NULL, &then);
         worst = fmax(worst, fabs(now.distance - then.distance));
         warm += now.supports;
         cold += then.supports;
@@ -289,7 +289,7 @@ static void warm_and_cold_searches_agree(void **state)
 static void touch(const struct solid *a, const struct solid *b, struct tact_separation *s,
                   struct tact_manifold *m)
 {
-    find(a, b, NULL, s);
+    find_separation(a, b, NULL, s);
     tact_manifold_find(a->core, &a->pose, b->core, &b->pose, s, m);
 }
 
@@ -380,8 +380,8 @@ static void any_warm_start_state_is_accepted(void **state)
             random_state[k] = i % 50 ? uniform(i % 2 ? 0.0 : -size, size) : NAN;
         }
         random_state[0] = i % 3 ? floor(uniform(-4.0, 4.0)) : random_state[0];
-        find(&a, &b, random_state, &one);
-        find(&a, &b, NULL, &other);
+        find_separation(&a, &b, random_state, &one);
+        find_separation(&a, &b, NULL, &other);
         NEAR(one.distance, other.distance, 2e-16);
     }
     release_solid(&a);

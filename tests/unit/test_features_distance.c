@@ -224,7 +224,7 @@ static double greatest_gap_of_all_axes(const struct solid *a, const struct solid
 }
 
 /* Distance by which a point (world axes from `origin`) is outside of a hull [m]. */
-static double outside(const struct solid *s, const double *origin, const double *point)
+static double distance_outside(const struct solid *s, const double *origin, const double *point)
 {
     const struct tact_mesh *m = s->shape.mesh;
     double turned[9], rel[3], in[3], most = -INFINITY;
@@ -250,8 +250,8 @@ static double outside(const struct solid *s, const double *origin, const double 
 /* Checks a result by the conditions of the optimum: a separation by the gap along its normal and
  * by two points of the solids at that distance, to 1e-13 of the size; a depth by all axes. Returns
  * the worst deviation over the size. */
-static double deviation(const struct solid *a, const struct solid *b,
-                        const struct tact_separation *s, int axes)
+static double check_separation(const struct solid *a, const struct solid *b,
+                               const struct tact_separation *s, int axes)
 {
     double size = a->core->size + b->core->size, apart[3];
     double worst = fabs(gap_along(a, b, s->normal) - s->distance);
@@ -260,8 +260,8 @@ static double deviation(const struct solid *a, const struct solid *b,
     if (s->distance > 0.0) {
         tact_v3_sub(apart, s->point_a, s->point_b);
         assert_true(fabs(tact_v3_norm(apart) - s->distance) < 1e-13 * size);
-        assert_true(outside(a, s->origin, s->point_a) < 1e-13 * size);
-        assert_true(outside(b, s->origin, s->point_b) < 1e-13 * size);
+        assert_true(distance_outside(a, s->origin, s->point_a) < 1e-13 * size);
+        assert_true(distance_outside(b, s->origin, s->point_b) < 1e-13 * size);
     } else if (axes) {
         worst = fmax(worst, fabs(greatest_gap_of_all_axes(a, b) - s->distance));
     }
@@ -408,7 +408,7 @@ static double check_across_touch(const struct solid *a, const struct solid *b,
         int flat = fabs(state[0]) == 3.0;
         tact_v3_axpy(near.pose.position, -s->distance * (1.0 + sign * share), s->normal);
         struct tact_separation now = query(&near, b, NULL);
-        worst = fmax(worst, deviation(&near, b, &now, 1));
+        worst = fmax(worst, check_separation(&near, b, &now, 1));
         double off = now.distance + sign * share * s->distance;
         assert_true(sign < 0 ? now.distance > 0.0 : off < 4e-15 * size + 2.0 * share * s->distance);
         if (flat || sign < 0) {
@@ -438,7 +438,7 @@ static void random_pairs_are_exact(void **state)
             random_turn(a.pose.quat_wxyz);
             struct tact_separation s = query(&a, &b, NULL);
             deep += s.distance < 0.0;
-            worst[0] = fmax(worst[0], deviation(&a, &b, &s, 1));
+            worst[0] = fmax(worst[0], check_separation(&a, &b, &s, 1));
             assert_true(s.exact);
             struct solid c = a, d = b; /* a kilometre away: the same bits */
             for (int m = 0; m < 3; m++) {
@@ -569,7 +569,7 @@ static void hulls_of_real_objects(void **state)
                 int axes = few && t[k].core->vertices < 300;
                 deep += sep.distance < 0.0;
                 assert_true(sep.exact);
-                worst = fmax(worst, deviation(&s[i], &t[k], &sep, axes));
+                worst = fmax(worst, check_separation(&s[i], &t[k], &sep, axes));
             }
             printf("%s (%d vertices), %s (%d): %d of %d overlap, deviation %.1e of size\n",
                    names[i], (int)s[i].core->vertices, names[k], (int)t[k].core->vertices, deep,

@@ -59,7 +59,7 @@ field_of(const struct tact_mesh *mesh, enum tact_extent_kind kind, double thickn
     return field;
 }
 
-static struct tact_mesh *sphere(void)
+static struct tact_mesh *sphere_mesh(void)
 {
     struct tact_mesh *mesh;
     assert_int_equal(tact_mesh_capsule(R, 0.0, 10000, &mesh), 0);
@@ -67,7 +67,7 @@ static struct tact_mesh *sphere(void)
 }
 
 /* A mesh turned and moved as a pose says. */
-static struct tact_mesh *turned(const struct tact_mesh *mesh, const struct tact_pose *pose)
+static struct tact_mesh *turned_mesh(const struct tact_mesh *mesh, const struct tact_pose *pose)
 {
     struct tact_mesh *out;
     double *x = malloc(3 * mesh->vertex_count * sizeof *x);
@@ -98,7 +98,7 @@ static double exact_extent(enum tact_extent_kind kind, double r)
 static void sphere_is_exact(void **state)
 {
     (void)state;
-    struct tact_mesh *mesh = sphere();
+    struct tact_mesh *mesh = sphere_mesh();
     for (enum tact_extent_kind kind = TACT_EXTENT_SCREENED; tact_extent_kind_names[kind]; kind++) {
         struct tact_extent *extent = extent_of(mesh, kind, T, R / 16.0);
         double worst = 0.0;
@@ -123,7 +123,7 @@ static void force_of_a_ball_is_independent_of_the_lattice(void **state)
     (void)state;
     const double exact = 6.279405e-7 * SLOPE, cell[2] = {0.0, R / 48.0};
     struct tact_pressure_field *flat = field_plane(INFINITY);
-    struct tact_mesh *mesh = sphere();
+    struct tact_mesh *mesh = sphere_mesh();
     double last = 0.04;
     for (int i = 0; i < 2; i++) {
         struct tact_pressure_field *ball = field_of(mesh, TACT_EXTENT_SCREENED, T, cell[i]);
@@ -162,7 +162,7 @@ static void pressure_in_a_plate(void **state)
         const double half[3] = {0.03, 0.03, 0.5 * width[i]};
         double worst = 0.0;
         assert_int_equal(tact_mesh_box(half, &aligned), 0);
-        mesh = turned(aligned, &at);
+        mesh = turned_mesh(aligned, &at);
         struct tact_pressure_field *plate = field_of(mesh, TACT_EXTENT_SCREENED, thickness, 0.0);
         for (int n = 0; n < 5; n++) { /* the last in the middle, in a plane of the lattice */
             double d = (0.1 + 0.1 * n) * width[i], t = 0.5 * width[i];
@@ -235,7 +235,7 @@ static void a_box_is_represented_exactly(void **state)
 static void extents_have_the_same_bits(void **state)
 {
     (void)state;
-    struct tact_mesh *mesh = sphere();
+    struct tact_mesh *mesh = sphere_mesh();
     struct tact_extent *a = extent_of(mesh, TACT_EXTENT_SCREENED, T, R / 8.0);
     struct tact_extent *b = extent_of(mesh, TACT_EXTENT_SCREENED, T, R / 8.0);
     assert_int_equal(a->vertex_count, b->vertex_count);
@@ -265,9 +265,9 @@ static void invalid_meshes_are_refused(void **state)
     (void)state;
     const double half[3] = {0.03, 0.03, 0.5e-3};
     struct tact_pose at = pose_of(0.0, 0.0, 0.0, 0.4, 0.3, 0.2);
-    struct tact_mesh *ball = sphere(), *plate, *mesh;
+    struct tact_mesh *ball = sphere_mesh(), *plate, *mesh;
     assert_int_equal(tact_mesh_box(half, &plate), 0);
-    mesh = turned(plate, &at);
+    mesh = turned_mesh(plate, &at);
     expect_refusal(ball, TACT_EXTENT_SCREENED, 0.0, 0.0, -EINVAL, "no field");
     expect_refusal(ball, TACT_EXTENT_SCREENED, NAN, 0.0, -EINVAL, "no field");
     expect_refusal(ball, TACT_EXTENT_SCREENED, T, -1.0, -EINVAL, "no field");

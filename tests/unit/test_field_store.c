@@ -54,7 +54,7 @@ static void append_message(void *user, enum tact_message_level level, const char
     snprintf(message_text + used, sizeof message_text - used, "%s\n", text);
 }
 
-static void record(const char *text, const char *name, char *path, size_t size)
+static void record_scene(const char *text, const char *name, char *path, size_t size)
 {
     struct tact_session_options options = {.clock = TACT_LOOP_FREE,
                                            .messages = {.fn = append_message}};
@@ -128,7 +128,7 @@ static void stored_equals_computed(void **state)
     snprintf(cache, sizeof cache, "%s/cache", folder);
     assert_int_equal(mkdir(cache, 0700), 0);
     setenv("XDG_CACHE_HOME", cache, 1);
-    record(scene, "computed", log, sizeof log);
+    record_scene(scene, "computed", log, sizeof log);
     assert_int_equal(count_stored(file, sizeof file), 3);
     assert_int_equal(stat(file, &st), 0);
     printf("%lld bytes stored of the last; said: %s", (long long)st.st_size, message_text);
@@ -171,7 +171,7 @@ static void without_a_cache_folder(void **state)
             check_replay(log);
             assert_int_equal(tact_cache_folder(file, sizeof file), -ENOENT);
             snprintf(file, sizeof file, "without%d", i);
-            record(scene, file, log, sizeof log);
+            record_scene(scene, file, log, sizeof log);
             assert_non_null(strstr(message_text, "was not stored"));
         } else {
             assert_int_equal(chmod(cache, 0700), 0);

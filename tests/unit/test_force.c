@@ -17,7 +17,7 @@ static bool silent[TACT_FORCE_SLOTS];
 
 /* Chooses effects for the wanted channels on a device that has `types` (ended by 0). Returns the
  * first channel that it cannot render. */
-static int choose(const int *types, uint32_t wanted)
+static int choose_effects(const int *types, uint32_t wanted)
 {
     unsigned char bits[FF_CNT / 8] = {0};
     for (int i = 0; types[i]; i++) {
@@ -28,7 +28,7 @@ static int choose(const int *types, uint32_t wanted)
     return tact_force_choose(bits, wanted, &plan);
 }
 
-static void render(const double *level)
+static void render_levels(const double *level)
 {
     tact_force_render(&plan, level, effect, silent);
 }
@@ -41,10 +41,10 @@ static void a_push_is_a_constant_force_with_direction(void **unused)
         int direction; /* in the kernel's convention: 0 is down, 0x4000 left */
     } cases[] = {{0, 1, 0x0000}, {-1, 0, 0x4000}, {0, -1, 0x8000}, {1, 0, 0xc000}, {-1, 1, 0x2000}};
     (void)unused;
-    assert_int_equal(choose(types, BIT(X) | BIT(Y)), -1);
+    assert_int_equal(choose_effects(types, BIT(X) | BIT(Y)), -1);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         double level[TACT_FORCE_CHANNELS] = {0.5 * cases[i].x, 0.5 * cases[i].y};
-        render(level);
+        render_levels(level);
         double size = 0.5 * hypot(cases[i].x, cases[i].y);
         assert_int_equal(effect[TACT_FORCE_PUSH].type, FF_CONSTANT);
         assert_int_equal(effect[TACT_FORCE_PUSH].direction, cases[i].direction);
@@ -52,7 +52,7 @@ static void a_push_is_a_constant_force_with_direction(void **unused)
         assert_false(silent[TACT_FORCE_PUSH]);
     }
     double none[TACT_FORCE_CHANNELS] = {0};
-    render(none);
+    render_levels(none);
     assert_true(silent[TACT_FORCE_PUSH]);
 }
 
@@ -61,10 +61,10 @@ static void a_wheel_has_one_axis_and_a_signed_level(void **unused)
 {
     static const int types[] = {FF_CONSTANT, 0};
     (void)unused;
-    assert_int_equal(choose(types, BIT(X)), -1);
+    assert_int_equal(choose_effects(types, BIT(X)), -1);
     for (double x = -1.0; x <= 1.0; x += 0.25) {
         double level[TACT_FORCE_CHANNELS] = {x};
-        render(level);
+        render_levels(level);
         assert_int_equal(effect[TACT_FORCE_PUSH].direction, 0x4000);
         assert_int_equal(effect[TACT_FORCE_PUSH].u.constant.level, -lrint(x * 0x7fff));
     }
@@ -75,25 +75,25 @@ static void levels_that_are_not_finite_are_zero(void **unused)
     static const int types[] = {FF_CONSTANT, FF_DAMPER, FF_RUMBLE, 0};
     static const double bad[] = {NAN, INFINITY, -INFINITY};
     (void)unused;
-    assert_int_equal(choose(types, BIT(X) | BIT(DAMPER) | BIT(STRONG)), -1);
+    assert_int_equal(choose_effects(types, BIT(X) | BIT(DAMPER) | BIT(STRONG)), -1);
     for (int i = 0; i < 3; i++) {
         double level[TACT_FORCE_CHANNELS];
         for (int k = 0; k < TACT_FORCE_CHANNELS; k++) {
             level[k] = bad[i];
         }
-        render(level);
+        render_levels(level);
         for (int k = 0; k < TACT_FORCE_SLOTS; k++) {
             assert_true(silent[k]);
         }
     }
     double too_large[TACT_FORCE_CHANNELS] = {
         [TACT_FORCE_X] = 7, [TACT_FORCE_DAMPER] = 7, [TACT_FORCE_STRONG] = -7};
-    render(too_large);
+    render_levels(too_large);
     assert_int_equal(effect[TACT_FORCE_PUSH].u.constant.level, -0x7fff);
     assert_int_equal(effect[TACT_FORCE_DAMPS].u.condition[0].left_coeff, 0x7fff);
     assert_int_equal(effect[TACT_FORCE_RUMBLE].u.rumble.strong_magnitude, 0xffff);
     too_large[TACT_FORCE_DAMPER] = -1;
-    render(too_large);
+    render_levels(too_large);
     assert_true(silent[TACT_FORCE_DAMPS]);
 }
 
@@ -121,7 +121,7 @@ static void missing_effects_are_replaced(void **unused)
     };
     (void)unused;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        assert_int_equal(choose(cases[i].types, cases[i].wanted), cases[i].missing);
+        assert_int_equal(choose_effects(cases[i].types, cases[i].wanted), cases[i].missing);
         if (cases[i].missing < 0) {
             assert_int_equal(plan.type[cases[i].slot], cases[i].type);
         }
@@ -133,10 +133,10 @@ static void a_spring_to_a_far_centre_pushes(void **unused)
 {
     static const int types[] = {FF_SPRING, 0};
     (void)unused;
-    assert_int_equal(choose(types, BIT(X) | BIT(SPRING) | BIT(CENTER)), -1);
+    assert_int_equal(choose_effects(types, BIT(X) | BIT(SPRING) | BIT(CENTER)), -1);
     double level[TACT_FORCE_CHANNELS] = {
         [TACT_FORCE_X] = -0.25, [TACT_FORCE_SPRING] = 0.5, [TACT_FORCE_CENTER] = -0.5};
-    render(level);
+    render_levels(level);
     const struct ff_condition_effect *push = effect[TACT_FORCE_PUSH].u.condition;
     const struct ff_condition_effect *spring = effect[TACT_FORCE_SPRINGS].u.condition;
     assert_int_equal(push[0].center, -0x7fff);

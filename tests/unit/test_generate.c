@@ -9,7 +9,7 @@
 #include <cmocka.h>
 #include "contact/mesh/generate.h"
 
-static struct tact_mesh *make(const struct tact_generate *what)
+static struct tact_mesh *generate_mesh(const struct tact_generate *what)
 {
     struct tact_soup soup;
     struct tact_mesh *mesh = NULL;
@@ -24,9 +24,9 @@ static struct tact_mesh *make(const struct tact_generate *what)
 }
 
 /* Makes it, and compares its volume with the exact one. */
-static void check(const struct tact_generate *what, double volume, double relative)
+static void check_volume(const struct tact_generate *what, double volume, double relative)
 {
-    struct tact_mesh *mesh = make(what);
+    struct tact_mesh *mesh = generate_mesh(what);
     print_message("%-10s %6zu triangles, volume %.6e m^3, exact %.6e: off by %.4f %%\n",
                   tact_generate_names[what->kind], mesh->triangle_count, mesh->volume, volume,
                   100 * (mesh->volume / volume - 1));
@@ -37,32 +37,32 @@ static void check(const struct tact_generate *what, double volume, double relati
     tact_mesh_free(mesh);
 }
 
-static void sizes(void **state)
+static void sizes_are_exact(void **state)
 {
     (void)state;
     struct tact_generate g = {
         .kind = TACT_GENERATE_PRISM, .radius = 0.1, .height = 0.02, .count = 8};
     double octagon = 4 * sin(M_PI / 4) * 0.01;
-    check(&g, octagon * 0.02, 1e-12);
+    check_volume(&g, octagon * 0.02, 1e-12);
     g = (struct tact_generate){
         .kind = TACT_GENERATE_TORUS, .radius = 0.03, .tube = 0.01, .triangles = 20000};
-    check(&g, 2 * M_PI * M_PI * 0.03 * 1e-4, 5e-3);
+    check_volume(&g, 2 * M_PI * M_PI * 0.03 * 1e-4, 5e-3);
     g = (struct tact_generate){
         .kind = TACT_GENERATE_BLOB, .radius = 0.03, .count = 4, .triangles = 30000};
-    check(&g, 4.0 / 3 * M_PI * 0.03 * 0.03 * 0.03, 2e-3);
+    check_volume(&g, 4.0 / 3 * M_PI * 0.03 * 0.03 * 0.03, 2e-3);
     g = (struct tact_generate){
         .kind = TACT_GENERATE_BUMPY_CUBE, .edge = 0.1, .count = 8, .triangles = 12 * 128 * 128};
-    check(&g, 1e-3, 1e-12); /* no bumps: the cube itself, of 196608 triangles */
+    check_volume(&g, 1e-3, 1e-12); /* no bumps: the cube itself, of 196608 triangles */
     g = (struct tact_generate){
         .kind = TACT_GENERATE_GEAR, .radius = 0.03, .height = 0.01, .count = 12, .triangles = 5000};
     /* in each 48th part of the turn three triangles of 1/8 part at the tip, three at the root, two
      * between */
     double part = 0.5 * 9e-4 * sin(M_PI / 48), root = 0.75;
-    check(&g, 12 * part * (3 + 3 * root * root + 2 * root) * 0.01, 1e-9);
+    check_volume(&g, 12 * part * (3 + 3 * root * root + 2 * root) * 0.01, 1e-9);
 }
 
 /* A tube's volume is its section by the length of its middle line (Pappus), however it winds. */
-static void knot(void **state)
+static void a_knot_has_its_exact_volume(void **state)
 {
     (void)state;
     const struct tact_generate g = {
@@ -72,11 +72,11 @@ static void knot(void **state)
         double v = 6 * M_PI * i / 100000.0, r = 2 + cos(v);
         length += 2 * M_PI * 0.01 * sqrt(9 + 4 * r * r) / 100000.0;
     }
-    check(&g, M_PI * 0.004 * 0.004 * length, 1e-2);
+    check_volume(&g, M_PI * 0.004 * 0.004 * length, 1e-2);
 }
 
 /* Every seed and number of bumps gives a closed solid between the smooth one and that one grown. */
-static void bumps(void **state)
+static void every_bumpy_solid_is_closed(void **state)
 {
     (void)state;
     for (uint32_t seed = 0; seed < 20; seed++) {
@@ -89,21 +89,21 @@ static void bumps(void **state)
                                   .seed = seed};
         double low = seed & 1 ? 4.0 / 3 * M_PI * 1.25e-4 : 1e-3;
         double grown = pow(seed & 1 ? 0.06 / 0.05 : 0.06 / 0.05, 3);
-        struct tact_mesh *one = make(&g), *two = make(&g);
+        struct tact_mesh *one = generate_mesh(&g), *two = generate_mesh(&g);
         assert_true(one->volume > 0.99 * low && one->volume < low * grown);
         assert_int_equal(one->vertex_count, two->vertex_count);
         assert_memory_equal(one->vertices, two->vertices,
                             3 * one->vertex_count * sizeof *one->vertices);
         tact_mesh_free(two);
         g.seed += 1000;
-        two = make(&g);
+        two = generate_mesh(&g);
         assert_true(fabs(one->volume - two->volume) > 1e-9 * low); /* another seed, another solid */
         tact_mesh_free(one);
         tact_mesh_free(two);
     }
 }
 
-static void refusals(void **state)
+static void invalid_parameters_are_refused(void **state)
 {
     (void)state;
     const struct tact_generate good = {.kind = TACT_GENERATE_KNOT,
@@ -139,10 +139,10 @@ static void refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sizes),
-        cmocka_unit_test(knot),
-        cmocka_unit_test(bumps),
-        cmocka_unit_test(refusals),
+        cmocka_unit_test(sizes_are_exact),
+        cmocka_unit_test(a_knot_has_its_exact_volume),
+        cmocka_unit_test(every_bumpy_solid_is_closed),
+        cmocka_unit_test(invalid_parameters_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

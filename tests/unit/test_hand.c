@@ -9,7 +9,7 @@
 #include <cmocka.h>
 #include "contact/world/hand.h"
 
-static struct tact_link_def rod(int parent, double length, double drop)
+static struct tact_link_def rod_link(int parent, double length, double drop)
 {
     struct tact_link_def def = {.parent = parent,
                                 .joint = TACT_JOINT_HINGE,
@@ -22,7 +22,7 @@ static struct tact_link_def rod(int parent, double length, double drop)
 }
 
 /* Kinetic energy computed link by link from the twists, independently of the mass matrix. */
-static double kinetic(struct tact_hand *hand, const struct tact_link_def *defs)
+static double kinetic_energy(struct tact_hand *hand, const struct tact_link_def *defs)
 {
     double sum = 0;
     for (int i = 0; i < tact_hand_count(hand); i++) {
@@ -39,7 +39,7 @@ static double kinetic(struct tact_hand *hand, const struct tact_link_def *defs)
     return sum;
 }
 
-static double potential(struct tact_hand *hand, const struct tact_link_def *defs)
+static double potential_energy(struct tact_hand *hand, const struct tact_link_def *defs)
 {
     double sum = 0;
     for (int i = 0; i < tact_hand_count(hand); i++) {
@@ -56,7 +56,8 @@ static const double gravity[3] = {0, 0, -9.81};
 static void jacobian_is_a_derivative(void **state)
 {
     (void)state;
-    struct tact_link_def defs[3] = {rod(-1, 0.05, 0), rod(0, 0.05, 0.05), rod(1, 0.04, 0.05)};
+    struct tact_link_def defs[3] = {rod_link(-1, 0.05, 0), rod_link(0, 0.05, 0.05),
+                                    rod_link(1, 0.04, 0.05)};
     defs[1].axis[0] = 0;
     defs[1].axis[1] = 1;
     defs[2].joint = TACT_JOINT_SLIDE;
@@ -89,8 +90,8 @@ static void jacobian_is_a_derivative(void **state)
 static void rate_is_the_twists_derivative(void **state)
 {
     (void)state;
-    struct tact_link_def defs[4] = {rod(-1, 0.05, 0), rod(0, 0.05, 0.05), rod(1, 0.04, 0.05),
-                                    rod(2, 0.03, 0.04)};
+    struct tact_link_def defs[4] = {rod_link(-1, 0.05, 0), rod_link(0, 0.05, 0.05),
+                                    rod_link(1, 0.04, 0.05), rod_link(2, 0.03, 0.04)};
     const double q[4] = {0.3, -0.7, 0.01, 0.5}, v[4] = {3.0, -5.0, 0.2, 4.0}, e = 1e-6;
     const double tip[3] = {0.01, -0.004, -0.03};
     const struct tact_pose base = {{0.1, 0.2, 0.3}, {0.9, 0.1, -0.3, 0.2}};
@@ -128,7 +129,8 @@ static void a_free_swing_conserves_energy(void **state)
     (void)state;
     double error[2];
     for (int run = 0; run < 2; run++) {
-        struct tact_link_def defs[3] = {rod(-1, 0.05, 0), rod(0, 0.05, 0.05), rod(1, 0.05, 0.05)};
+        struct tact_link_def defs[3] = {rod_link(-1, 0.05, 0), rod_link(0, 0.05, 0.05),
+                                        rod_link(1, 0.05, 0.05)};
         defs[1].axis[0] = 0.6;
         defs[1].axis[1] = 0.8;
         for (int i = 0; i < 3; i++) {
@@ -138,11 +140,12 @@ static void a_free_swing_conserves_energy(void **state)
         struct tact_hand *hand;
         assert_int_equal(tact_hand_create(defs, 3, &base, &hand), 0);
         double h = run ? 2.5e-6 : 5e-6;
-        double e0 = kinetic(hand, defs) + potential(hand, defs), worst = 0;
+        double e0 = kinetic_energy(hand, defs) + potential_energy(hand, defs), worst = 0;
         for (int k = 0; k * h < 0.5; k++) {
             assert_int_equal(tact_hand_free_velocity(hand, h, gravity, NULL), 0);
             tact_hand_integrate(hand, h);
-            worst = fmax(worst, fabs(kinetic(hand, defs) + potential(hand, defs) - e0));
+            worst =
+                fmax(worst, fabs(kinetic_energy(hand, defs) + potential_energy(hand, defs) - e0));
         }
         error[run] = worst;
         tact_hand_destroy(hand);
@@ -156,7 +159,7 @@ static void a_free_swing_conserves_energy(void **state)
 static void a_pendulum_has_its_exact_period(void **state)
 {
     (void)state;
-    struct tact_link_def def = rod(-1, 0.05, 0);
+    struct tact_link_def def = rod_link(-1, 0.05, 0);
     def.start = 1e-3;
     struct tact_pose base = tact_pose_identity();
     struct tact_hand *hand;
@@ -184,7 +187,7 @@ static void a_pendulum_has_its_exact_period(void **state)
 static void any_drive_gain_is_stable(void **state)
 {
     (void)state;
-    struct tact_link_def defs[2] = {rod(-1, 0.05, 0), rod(0, 0.05, 0.05)};
+    struct tact_link_def defs[2] = {rod_link(-1, 0.05, 0), rod_link(0, 0.05, 0.05)};
     defs[0].stiffness = 2e6;
     defs[0].damping = 2e4;
     defs[1].stiffness = 1e6;
@@ -212,7 +215,7 @@ static void any_drive_gain_is_stable(void **state)
 static void a_saturated_drive_pushes_with_its_limit(void **state)
 {
     (void)state;
-    struct tact_link_def def = rod(-1, 0.05, 0);
+    struct tact_link_def def = rod_link(-1, 0.05, 0);
     const double none[3] = {0, 0, 0};
     def.stiffness = 100;
     def.limit = 1e-3;

@@ -114,7 +114,7 @@ static void numbers_in_messages_have_a_point(void **state)
 }
 
 /* The values of all records of a run of the ruler, and the report as JSON. */
-static double *run(const char *path, size_t *count, char **json)
+static double *run_ruler(const char *path, size_t *count, char **json)
 {
     struct tact_session_options options = tact_session_options_default();
     struct tact_session_report report;
@@ -164,9 +164,9 @@ static void a_log_has_the_same_bytes(void **state)
     (void)state;
     char *json[2];
     size_t count[2];
-    double *comma = run(TACT_BINARY_DIR "/locale_comma.mcap", &count[0], &json[0]);
+    double *comma = run_ruler(TACT_BINARY_DIR "/locale_comma.mcap", &count[0], &json[0]);
     void *before = tact_number_begin();
-    double *point = run(TACT_BINARY_DIR "/locale_point.mcap", &count[1], &json[1]);
+    double *point = run_ruler(TACT_BINARY_DIR "/locale_point.mcap", &count[1], &json[1]);
     tact_number_end(before);
     assert_true(count[0] > 300 && count[0] == count[1]);
     assert_memory_equal(comma, point, count[0] * sizeof *comma);

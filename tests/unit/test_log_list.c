@@ -55,7 +55,7 @@ static void values_of(uint64_t tick, uint32_t a, uint32_t b, double out[ELEMENT_
     }
 }
 
-static void fill(uint64_t tick, struct tact_record *record)
+static void fill_record(uint64_t tick, struct tact_record *record)
 {
     uint32_t pairs[MOST][2], count = pairs_of(tick, pairs);
     double *element = record->values + 4;
@@ -92,7 +92,7 @@ static void record_log(const char *path, uint64_t split_bytes)
     }
     for (uint64_t tick = 0; tick < TICKS; tick++) {
         tact_recorder_wait_room(recorder);
-        fill(tick, tact_recorder_begin(recorder));
+        fill_record(tick, tact_recorder_begin(recorder));
         tact_recorder_commit(recorder);
     }
     assert_int_equal(tact_recorder_close(recorder, NULL), 0);

@@ -65,7 +65,7 @@ static void keep_outputs(struct tick_copies *k, const struct tact_layout *layout
     }
 }
 
-static void run(struct tick_copies *k, const char *log)
+static void run_session(struct tick_copies *k, const char *log)
 {
     static const struct edit edits[] = {{NULL, NULL}};
     struct tact_session_options options = tact_session_options_default();
@@ -207,7 +207,7 @@ static void topics_in_memory_equal_those_of_the_log(void **state)
     struct tact_mcap_record record;
     struct file f = {.tick_copies = calloc(1, sizeof *f.tick_copies)};
     close(mkstemp(path));
-    run(f.tick_copies, path);
+    run_session(f.tick_copies, path);
     assert_int_equal(tact_mcap_reader_open(&reader, path), 0);
     while (!tact_mcap_reader_next(&reader, &record) && record.opcode != 15) { /* the data's end */
         read_topic_record(&f, &record);
@@ -238,8 +238,8 @@ static void records_are_equal_without_a_log(void **state)
     char path[] = "/tmp/tact_topics_XXXXXX";
     struct tick_copies *with = calloc(1, sizeof *with), *without = calloc(1, sizeof *without);
     close(mkstemp(path));
-    run(with, path);
-    run(without, NULL);
+    run_session(with, path);
+    run_session(without, NULL);
     unlink(path);
     for (size_t i = 0; i < TICKS; i++) {
         struct tact_record *a = with->records[i], *b = without->records[i];

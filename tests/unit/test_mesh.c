@@ -43,7 +43,7 @@ static void tetrahedron(void **unused)
 }
 
 /** Invalid meshes, as edits of a valid tetrahedron, and a word of the message expected. */
-static void refused(void **unused)
+static void invalid_meshes_are_refused(void **unused)
 {
     (void)unused;
     double v[5][3];
@@ -201,7 +201,7 @@ static void assert_reads_badly(const char *text, const char *message)
     assert_null(soup.vertices);
 }
 
-static void obj(void **unused)
+static void obj_files_are_read(void **unused)
 {
     (void)unused;
     struct tact_soup soup;
@@ -327,7 +327,7 @@ static void hull_holds_its_points(const struct tact_mesh *mesh, const double *po
     }
 }
 
-static void hulls(void **unused)
+static void hulls_of_points(void **unused)
 {
     (void)unused;
     static double p[500][3];
@@ -424,7 +424,7 @@ static void inspect_file(const struct known_mesh *known, const void *data, size_
     tact_soup_free(&soup);
 }
 
-static void files(void **unused)
+static void real_files_have_known_defects(void **unused)
 {
     (void)unused;
     static char data[8 << 20];
@@ -446,11 +446,16 @@ static void files(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tetrahedron), cmocka_unit_test(refused),
-        cmocka_unit_test(welded),      cmocka_unit_test(primitives),
-        cmocka_unit_test(obj),         cmocka_unit_test(ascii_stl),
-        cmocka_unit_test(binary_stl),  cmocka_unit_test(random_bytes_do_not_crash_readers),
-        cmocka_unit_test(hulls),       cmocka_unit_test(files),
+        cmocka_unit_test(tetrahedron),
+        cmocka_unit_test(invalid_meshes_are_refused),
+        cmocka_unit_test(welded),
+        cmocka_unit_test(primitives),
+        cmocka_unit_test(obj_files_are_read),
+        cmocka_unit_test(ascii_stl),
+        cmocka_unit_test(binary_stl),
+        cmocka_unit_test(random_bytes_do_not_crash_readers),
+        cmocka_unit_test(hulls_of_points),
+        cmocka_unit_test(real_files_have_known_defects),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

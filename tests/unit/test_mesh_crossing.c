@@ -23,7 +23,7 @@ struct build {
 static struct build build;
 
 /** Adds a mesh displaced by (x, y, z), with its triangles reversed where `inside_out`; frees it. */
-static void add(struct tact_mesh *m, double x, double y, double z, int inside_out)
+static void add_mesh(struct tact_mesh *m, double x, double y, double z, int inside_out)
 {
     const double by[3] = {x, y, z};
     size_t first = build.vertex_count;
@@ -58,7 +58,7 @@ static struct tact_mesh *ball(double radius, size_t triangles)
 
 /** Checks the result of tact_mesh_create() and tact_mesh_inspect() for the assembled mesh, and
  * clears that. */
-static struct tact_mesh_defects expect(int rc, const char *reason, double volume)
+static struct tact_mesh_defects expect_result(int rc, const char *reason, double volume)
 {
     struct tact_mesh_defects d;
     struct tact_error err = {.line = 0};
@@ -83,14 +83,14 @@ static struct tact_mesh_defects expect(int rc, const char *reason, double volume
 static void overlapping_components(void **unused)
 {
     (void)unused;
-    add(ball(1.0, 500), 0, 0, 0, 0);
-    add(ball(1.0, 500), 1.2, 0.1, 0.2, 0);
-    struct tact_mesh_defects d = expect(-EINVAL, "pairs of triangles that cross", 0);
+    add_mesh(ball(1.0, 500), 0, 0, 0, 0);
+    add_mesh(ball(1.0, 500), 1.2, 0.1, 0.2, 0);
+    struct tact_mesh_defects d = expect_result(-EINVAL, "pairs of triangles that cross", 0);
     assert_true(d.crossings > 20 && d.components == 2);
     /* A corner of a box goes through the face of another: three edges cross it. */
-    add(box(1, 1, 1), 0, 0, 0, 0);
-    add(box(1, 1, 1), 1.7, 1.5, 1.9, 0);
-    d = expect(-EINVAL, "overlaps itself", 0);
+    add_mesh(box(1, 1, 1), 0, 0, 0, 0);
+    add_mesh(box(1, 1, 1), 1.7, 1.5, 1.9, 0);
+    d = expect_result(-EINVAL, "overlaps itself", 0);
     assert_true(d.crossings >= 3);
 }
 
@@ -99,46 +99,46 @@ static void overlapping_components(void **unused)
 static void aligned_bars(void **unused)
 {
     (void)unused;
-    add(box(1, 0.1, 0.1), 0, 0, 0, 0);
-    add(box(0.1, 1, 0.1), 0, 0, 0, 0);
-    struct tact_mesh_defects d = expect(-EINVAL, "cross", 0);
+    add_mesh(box(1, 0.1, 0.1), 0, 0, 0, 0);
+    add_mesh(box(0.1, 1, 0.1), 0, 0, 0, 0);
+    struct tact_mesh_defects d = expect_result(-EINVAL, "cross", 0);
     assert_true(d.crossings > 0);
-    add(box(1, 1, 1), 0, 0, 0, 0);
-    add(box(1, 1, 1), 1, 0, 0, 0);
-    d = expect(-EINVAL, "cross", 0);
+    add_mesh(box(1, 1, 1), 0, 0, 0, 0);
+    add_mesh(box(1, 1, 1), 1, 0, 0, 0);
+    d = expect_result(-EINVAL, "cross", 0);
     assert_true(d.crossings > 0);
 }
 
 static void touching(void **unused)
 {
     (void)unused;
-    add(box(1, 1, 1), 0, 0, 0, 0);
-    add(box(0.5, 0.25, 0.5), 0.1, 0.2, 1.5, 0); /* face on face */
-    expect(0, NULL, 8.0 + 0.5);
-    add(box(1, 1, 1), 0, 0, 0, 0);
-    add(box(0.5, 0.5, 0.5), 1.5, 1.5, 0.1, 0); /* edge on edge */
-    expect(0, NULL, 8.0 + 1.0);
-    add(box(1, 1, 1), 0, 0, 0, 0);
-    add(box(1, 1, 1), 2.5, 0, 0, 0);
-    expect(0, NULL, 16.0);
+    add_mesh(box(1, 1, 1), 0, 0, 0, 0);
+    add_mesh(box(0.5, 0.25, 0.5), 0.1, 0.2, 1.5, 0); /* face on face */
+    expect_result(0, NULL, 8.0 + 0.5);
+    add_mesh(box(1, 1, 1), 0, 0, 0, 0);
+    add_mesh(box(0.5, 0.5, 0.5), 1.5, 1.5, 0.1, 0); /* edge on edge */
+    expect_result(0, NULL, 8.0 + 1.0);
+    add_mesh(box(1, 1, 1), 0, 0, 0, 0);
+    add_mesh(box(1, 1, 1), 2.5, 0, 0, 0);
+    expect_result(0, NULL, 16.0);
 }
 
 static void nested(void **unused)
 {
     (void)unused;
-    add(box(1, 1, 1), 0, 0, 0, 0);
-    add(box(0.5, 0.5, 0.5), 0, 0, 0, 1); /* a cavity */
-    expect(0, NULL, 8.0 - 1.0);
-    add(box(1, 1, 1), 0, 0, 0, 0);
-    add(box(0.5, 0.5, 0.5), 0, 0, 0, 1);
-    add(box(0.2, 0.2, 0.2), 0.1, 0, 0, 0); /* a body in the cavity */
-    expect(0, NULL, 8.0 - 1.0 + 0.064);
-    add(box(1, 1, 1), 0, 0, 0, 0);
-    add(box(0.5, 0.5, 0.5), 0, 0, 0, 0); /* a body in a body */
-    assert_int_equal(expect(-EINVAL, "1 components", 0).misplaced, 1);
-    add(box(1, 1, 1), 0, 0, 0, 0);
-    add(box(0.5, 0.5, 0.5), 3, 0, 0, 1); /* a cavity in nothing */
-    assert_int_equal(expect(-EINVAL, "1 components", 0).misplaced, 1);
+    add_mesh(box(1, 1, 1), 0, 0, 0, 0);
+    add_mesh(box(0.5, 0.5, 0.5), 0, 0, 0, 1); /* a cavity */
+    expect_result(0, NULL, 8.0 - 1.0);
+    add_mesh(box(1, 1, 1), 0, 0, 0, 0);
+    add_mesh(box(0.5, 0.5, 0.5), 0, 0, 0, 1);
+    add_mesh(box(0.2, 0.2, 0.2), 0.1, 0, 0, 0); /* a body in the cavity */
+    expect_result(0, NULL, 8.0 - 1.0 + 0.064);
+    add_mesh(box(1, 1, 1), 0, 0, 0, 0);
+    add_mesh(box(0.5, 0.5, 0.5), 0, 0, 0, 0); /* a body in a body */
+    assert_int_equal(expect_result(-EINVAL, "1 components", 0).misplaced, 1);
+    add_mesh(box(1, 1, 1), 0, 0, 0, 0);
+    add_mesh(box(0.5, 0.5, 0.5), 3, 0, 0, 1); /* a cavity in nothing */
+    assert_int_equal(expect_result(-EINVAL, "1 components", 0).misplaced, 1);
 }
 
 /** One component, a corner of which is pulled out through the far side. */
@@ -154,7 +154,7 @@ static void pulled_through(void **unused)
         m->vertices[3 * top] = 0.03;
         m->vertices[3 * top + 1] = 0.02;
         m->vertices[3 * top + 2] = through ? -1.5 : -0.5;
-        add(m, 0, 0, 0, 0);
+        add_mesh(m, 0, 0, 0, 0);
         struct tact_mesh_defects d;
         assert_int_equal(tact_mesh_inspect(build.vertices, build.vertex_count, build.triangles,
                                            build.triangle_count, &d),

@@ -195,7 +195,7 @@ static struct tact_body *stand_body(struct stand *s)
 }
 
 /* Height of the lowest corner of the box. */
-static double lowest(struct stand *s)
+static double lowest_corner(struct stand *s)
 {
     const struct tact_pose *pose = &stand_body(s)->pose;
     double turn[9];
@@ -222,14 +222,14 @@ static void a_box_on_gaps_does_not_sink(void **state)
         double start = scene_phase_energy(&s.scene);
         for (int i = 0; i < 200 / n; i++) {
             scene_step(&s.scene);
-            deepest = fmin(deepest, lowest(&s));
+            deepest = fmin(deepest, lowest_corner(&s));
             highest = fmax(highest, scene_phase_energy(&s.scene) / start - 1.0);
             flat = scene_tilt(&s.scene, 0) > 1e-6 ? (i + 1) * o.period : flat;
         }
         printf("h %g ms: lowest corner %.1e m, energy %.1e over the start, flat after %.0f ms\n",
                1e3 * o.period, deepest, highest, 1e3 * flat);
         assert_true(deepest > -1e-6 && highest < 1e-9 && flat < 0.05);
-        assert_true(s.scene.unsolved == 0 && fabs(lowest(&s)) < 1e-9);
+        assert_true(s.scene.unsolved == 0 && fabs(lowest_corner(&s)) < 1e-9);
         scene_close(&s.scene);
     }
 }
@@ -248,7 +248,7 @@ static void a_box_on_gaps_rebounds_from_the_floor(void **state)
     for (int i = 0, up = 0; i < 3000; i++) {
         scene_step(&s.scene);
         up |= stand_body(&s)->twist[2] > 0.1;
-        top = up ? fmax(top, lowest(&s)) : 0.0;
+        top = up ? fmax(top, lowest_corner(&s)) : 0.0;
         if (up && stand_body(&s)->twist[2] < 0.0) {
             break;
         }

@@ -31,9 +31,9 @@ struct errors {
 };
 
 /** Extrapolates the overlap of a with b by 1 ms and compares it with a measurement. */
-static struct errors carry(const struct tact_shape *a, struct tact_pose pa,
-                           const struct tact_shape *b, struct tact_pose pb, const double ta[6],
-                           const double tb[6], double exponent)
+static struct errors extrapolate(const struct tact_shape *a, struct tact_pose pa,
+                                 const struct tact_shape *b, struct tact_pose pb,
+                                 const double ta[6], const double tb[6], double exponent)
 {
     struct tact_moments_scratch *scratch = tact_moments_scratch_create(10000);
     struct tact_moments now, later, guess;
@@ -58,7 +58,7 @@ static struct errors carry(const struct tact_shape *a, struct tact_pose pa,
 static const double STILL[6] = {0};
 
 /** A ball pressed into a plane: V ~ depth^2 but for depth / 3R. */
-static void ball(void **unused)
+static void a_ball_pressed_into_a_plane(void **unused)
 {
     (void)unused;
     struct tact_shape a = {.kind = TACT_SHAPE_SPHERE, .size = {0.008}};
@@ -67,7 +67,7 @@ static void ball(void **unused)
     pa.position[2] = 0.008 - 2e-4;
     for (int sign = -1; sign <= 1; sign += 2) {
         const double twist[6] = {0.0, 0.0, sign * 0.1};
-        struct errors e = carry(&a, pa, &b, pb, twist, STILL, 2.0);
+        struct errors e = extrapolate(&a, pa, &b, pb, twist, STILL, 2.0);
         print_message("ball, 0.2 mm deep, %+.1f m/s: V %.1e c %.1e C %.1e g %.1e\n", sign * 0.1,
                       e.v, e.c, e.s, e.g);
         assert_true(e.v < 5e-3 && e.c < 0.06 && e.s < 5e-3 && e.g < 1e-2);
@@ -80,7 +80,7 @@ static void ball(void **unused)
 }
 
 /** A block pressed into a plate: V ~ depth; then both turn together, which only turns the axes. */
-static void block(void **unused)
+static void a_block_pressed_into_a_plate(void **unused)
 {
     (void)unused;
     struct tact_shape a = {.kind = TACT_SHAPE_BOX, .size = {0.01, 0.02, 0.01}};
@@ -90,24 +90,24 @@ static void block(void **unused)
     struct tact_pose pa = tact_pose_identity(), pb = pa;
     tact_v3_set(pa.position, 0.01, 0.0, 0.0198);
     const double press[6] = {0.0, 0.0, -0.1};
-    struct errors e = carry(&a, pa, &b, pb, press, STILL, 1.0);
+    struct errors e = extrapolate(&a, pa, &b, pb, press, STILL, 1.0);
     print_message("block pressed: V %.1e c %.1e C %.1e g %.1e\n", e.v, e.c, e.s, e.g);
     assert_true(e.v < 1e-10 && e.s < 1e-4 && e.g < 1e-10);
     const double swing[6] = {0.1, -0.2, 0.3, 5.0, 3.0, -4.0};
-    e = carry(&a, pa, &b, pb, swing, swing, 1.0);
+    e = extrapolate(&a, pa, &b, pb, swing, swing, 1.0);
     print_message("both swung: V %.1e c %.1e C %.1e g %.1e\n", e.v, e.c, e.s, e.g);
     assert_true(e.v < 1e-9 && e.c < 1e-9 && e.s < 1e-9 && e.g < 1e-9);
     /* Rotation about a point off the normal through the centroid: the torque part of the
      * gradient. */
     const double rocking[6] = {0.0, 0.0, 0.0, 0.0, 0.5, 0.0};
-    e = carry(&a, pa, &b, pb, rocking, STILL, 1.0);
+    e = extrapolate(&a, pa, &b, pb, rocking, STILL, 1.0);
     assert_true(e.v < 1e-3);
     tact_shape_release(&a);
     tact_shape_release(&b);
 }
 
 /** The exponent of volume growth that the shape of an overlap implies, against closed forms. */
-static void exponent(void **unused)
+static void exponent_of_volume_growth(void **unused)
 {
     (void)unused;
     struct tact_shape ball = {.kind = TACT_SHAPE_SPHERE, .size = {0.01}};
@@ -138,7 +138,8 @@ static void exponent(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(ball), cmocka_unit_test(block),
-                                       cmocka_unit_test(exponent)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_ball_pressed_into_a_plane),
+                                       cmocka_unit_test(a_block_pressed_into_a_plate),
+                                       cmocka_unit_test(exponent_of_volume_growth)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

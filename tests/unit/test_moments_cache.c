@@ -49,7 +49,7 @@ struct moving_contact {
     double normal[3];
 };
 
-static void step(struct moving_contact *w, double shift, double turn)
+static void move_contact(struct moving_contact *w, double shift, double turn)
 {
     double spin[3], q[4], before[4];
     memcpy(before, w->pose.quat_wxyz, sizeof before);
@@ -115,9 +115,10 @@ static void lists_of_five_fingertips_change_no_bit(void **unused)
                     tact_v3_set(fingers[i].normal, cos(1.2 * i), sin(1.2 * i), 0.1);
                     tact_v3_scale(fingers[i].pose.position, fingers[i].normal, 0.0378);
                 }
-                step(&fingers[i],
-                     tick % 40 == 39 ? motion_kind->jump + motion_kind->shift : motion_kind->shift,
-                     motion_kind->turn);
+                move_contact(&fingers[i],
+                             tick % 40 == 39 ? motion_kind->jump + motion_kind->shift
+                                             : motion_kind->shift,
+                             motion_kind->turn);
                 touching += same_bits(&tip, &fingers[i], &body, &here, kept);
                 queries++;
             }

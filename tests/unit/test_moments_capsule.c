@@ -17,7 +17,7 @@
 
 static const double PI = 3.14159265358979323846;
 
-static struct tact_shape shape(enum tact_shape_kind kind, double x, double y, double z)
+static struct tact_shape make_shape(enum tact_shape_kind kind, double x, double y, double z)
 {
     struct tact_shape s = {.kind = kind, .size = {x, y, z}};
     assert_int_equal(tact_shape_tessellate(&s), 0);
@@ -25,7 +25,7 @@ static struct tact_shape shape(enum tact_shape_kind kind, double x, double y, do
 }
 
 /** A capsule without triangles, which are only needed where it is measured as a mesh. */
-static struct tact_shape bare(double radius, double half)
+static struct tact_shape capsule_without_mesh(double radius, double half)
 {
     return (struct tact_shape){.kind = TACT_SHAPE_CAPSULE, .size = {radius, half}};
 }
@@ -49,7 +49,8 @@ static void add_raw(double sum[16], const struct tact_moments *m, const double a
 }
 
 /** The same of a whole capsule about its centre. */
-static void whole(const struct tact_shape *capsule, const struct tact_pose *pose, double sum[16])
+static void add_whole_capsule(const struct tact_shape *capsule, const struct tact_pose *pose,
+                              double sum[16])
 {
     static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
     struct tact_shape_mass mass;
@@ -78,7 +79,7 @@ static double sum_over_octants(struct tact_shape *capsule, const struct tact_pos
                                double turned, const double corner[3])
 {
     double size = capsule->size[0], half = 4.0 * (size + capsule->size[1]), worst = 0.0;
-    struct tact_shape octant = shape(TACT_SHAPE_BOX, half, half, half);
+    struct tact_shape octant = make_shape(TACT_SHAPE_BOX, half, half, half);
     struct tact_pose frame = *at;
     double sum[16] = {0.0}, exact[16];
     if (turned > 0.0) {
@@ -94,7 +95,7 @@ static double sum_over_octants(struct tact_shape *capsule, const struct tact_pos
         assert_true(tact_moments_pair(capsule, at, &octant, &pose, NULL, NULL, &m) >= 0);
         add_raw(sum, &m, at->position);
     }
-    whole(capsule, at, exact);
+    add_whole_capsule(capsule, at, exact);
     for (int k = 0; k < 16; k++) {
         worst =
             fmax(worst, fabs(sum[k] - exact[k]) / pow(size + capsule->size[1], length_power(k)));
@@ -110,7 +111,7 @@ static void boxes_share_the_capsule(void **unused)
     for (int i = 0; i < campaign_size(1500, 15000); i++) {
         double scale = pow(10.0, uniform(-3.0, 1.0)), corner[3];
         double half = i % 4 == 0 ? 0.0 : i % 4 == 1 ? uniform(0.0, 10.0) : uniform(0.1, 2.0);
-        struct tact_shape capsule = bare(scale, scale * half);
+        struct tact_shape capsule = capsule_without_mesh(scale, scale * half);
         struct tact_pose at = random_pose(0.3 * scale);
         int aligned = i % 5 == 1, end = i % 10 == 6;
         for (int k = 0; k < 3; k++) {
@@ -164,7 +165,7 @@ static struct lying add_lying_slices(long double r, long double l, long double d
     return b;
 }
 
-static void near(double got, long double exact, long double tolerance, const char *what)
+static void assert_near(double got, long double exact, long double tolerance, const char *what)
 {
     if (!(fabsl((long double)got - exact) <= tolerance)) {
         fail_msg("%s: %.17g, not %.17Lg +- %.1Le", what, got, exact, tolerance);
@@ -178,9 +179,9 @@ static void lies_on_a_plane(void **unused)
     (void)unused;
     static const double depths[] = {1e-5, 1e-4, 1e-3, 1e-2, 0.1, 0.5, 0.999, 1.0, 1.3, 1.9, 1.999};
     const double r = 0.01, l = 0.03;
-    struct tact_shape capsule = bare(r, l);
+    struct tact_shape capsule = capsule_without_mesh(r, l);
     struct tact_shape plane = {.kind = TACT_SHAPE_HALFSPACE};
-    struct tact_shape box = shape(TACT_SHAPE_BOX, 0.1, 0.2, 0.05);
+    struct tact_shape box = make_shape(TACT_SHAPE_BOX, 0.1, 0.2, 0.05);
     for (size_t i = 0; i < 2 * sizeof depths / sizeof *depths; i++) {
         double depth = r * depths[i / 2], ratio = r / depth;
         struct lying e = add_lying_slices(r, l, depth);
@@ -194,13 +195,13 @@ static void lies_on_a_plane(void **unused)
             tact_moments_pair(&capsule, &at, i % 2 ? &box : &plane, &ground, NULL, NULL, &m), 1);
         long double v = e.v, c = e.x / e.v, loss = 2e-15L * (1 + (long double)pow(ratio, 1.5));
         loss += depth == r ? 1e-7L : 0.0L; /* an end of the axis is in the plane */
-        near(m.volume, v, loss * v, "volume");
-        near(m.centroid[2], -depth + (double)c, loss * r, "centroid");
-        near(m.gradient[2], -e.area, 1e-14 * fmax(ratio, r / (2.0 * r - depth)) * e.area,
-             "gradient");
-        near(m.second[0], e.zz, loss * v * (r + l) * (r + l), "along");
-        near(m.second[1], e.yy, loss * v * (r + l) * (r + l), "across");
-        near(m.second[2], e.xx - v * c * c, loss * v * (r + l) * (r + l), "down");
+        assert_near(m.volume, v, loss * v, "volume");
+        assert_near(m.centroid[2], -depth + (double)c, loss * r, "centroid");
+        assert_near(m.gradient[2], -e.area, 1e-14 * fmax(ratio, r / (2.0 * r - depth)) * e.area,
+                    "gradient");
+        assert_near(m.second[0], e.zz, loss * v * (r + l) * (r + l), "along");
+        assert_near(m.second[1], e.yy, loss * v * (r + l) * (r + l), "across");
+        assert_near(m.second[2], e.xx - v * c * c, loss * v * (r + l) * (r + l), "down");
         assert_true(fabs(m.gradient[0]) + fabs(m.gradient[1]) < 1e-13 * (double)e.area);
     }
     tact_shape_release(&box);
@@ -211,7 +212,7 @@ static void cut_across(void **unused)
 {
     (void)unused;
     const double r = 0.5, l = 1.5, ball = 2.0 / 3.0 * PI * r * r * r;
-    struct tact_shape capsule = bare(r, l);
+    struct tact_shape capsule = capsule_without_mesh(r, l);
     struct tact_shape plane = {.kind = TACT_SHAPE_HALFSPACE};
     for (int i = 0; i < 200; i++) {
         double height = uniform(-0.3, 0.3), tilt = i % 4 ? uniform(-0.7, 0.7) : 0.0;
@@ -223,8 +224,8 @@ static void cut_across(void **unused)
         tact_pose_mul(&ground, &at, &local);
         struct tact_moments m;
         assert_int_equal(tact_moments_pair(&plane, &ground, &capsule, &at, NULL, NULL, &m), 1);
-        near(m.volume, ball + PI * r * r * (l + height), 1e-14, "volume");
-        near(tact_v3_norm(m.gradient), PI * r * r / cos(tilt), 1e-14, "area");
+        assert_near(m.volume, ball + PI * r * r * (l + height), 1e-14, "volume");
+        assert_near(tact_v3_norm(m.gradient), PI * r * r / cos(tilt), 1e-14, "area");
     }
     for (int i = 0; i < 100; i++) { /* standing: a cap of the ball */
         double depth = r * pow(10.0, uniform(-4.0, 0.0));
@@ -233,13 +234,13 @@ static void cut_across(void **unused)
         struct tact_moments m;
         assert_int_equal(tact_moments_pair(&capsule, &at, &plane, &ground, NULL, NULL, &m), 1);
         double v = PI * depth * depth * (r - depth / 3.0), a = PI * depth * (2.0 * r - depth);
-        near(m.volume, v, 1e-14 * (1.0 + pow(r / depth, 1.5)) * v, "cap");
-        near(m.gradient[2], -a, 1e-13 * (r / depth) * a, "its area");
+        assert_near(m.volume, v, 1e-14 * (1.0 + pow(r / depth, 1.5)) * v, "cap");
+        assert_near(m.gradient[2], -a, 1e-13 * (r / depth) * a, "its area");
     }
 }
 
 /** A hull of points around the origin. */
-static struct tact_shape hull(int points, double reach)
+static struct tact_shape make_hull(int points, double reach)
 {
     double p[3 * 64];
     struct tact_shape s = {.kind = TACT_SHAPE_CONVEX};
@@ -251,8 +252,8 @@ static struct tact_shape hull(int points, double reach)
     return s;
 }
 
-static double difference(const struct tact_moments *a, const struct tact_moments *b, double size,
-                         const double about[3])
+static double relative_difference(const struct tact_moments *a, const struct tact_moments *b,
+                                  double size, const double about[3])
 {
     double x[16] = {0.0}, y[16] = {0.0}, worst = 0.0;
     add_raw(x, a, about);
@@ -271,15 +272,15 @@ static void short_ones_are_balls(void **unused)
     int touching = 0;
     for (int i = 0; i < campaign_size(2000, 20000); i++) {
         struct tact_shape ball = {.kind = TACT_SHAPE_SPHERE, .size = {0.4}};
-        struct tact_shape capsule = bare(0.4, 0.0);
-        struct tact_shape other = hull(4 + i % 60, 1.0);
+        struct tact_shape capsule = capsule_without_mesh(0.4, 0.0);
+        struct tact_shape other = make_hull(4 + i % 60, 1.0);
         struct tact_pose pa = random_pose(1.2), pb = random_pose(0.1);
         struct tact_moments m, n;
         int rc = tact_moments_pair(&capsule, &pa, &other, &pb, NULL, NULL, &m);
         int rb = tact_moments_pair(&ball, &pa, &other, &pb, NULL, NULL, &n);
         assert_true(rc == rb || fmax(m.volume, n.volume) < 1e-15);
         touching += rc;
-        worst = fmax(worst, difference(&m, &n, 0.4, pa.position));
+        worst = fmax(worst, relative_difference(&m, &n, 0.4, pa.position));
         tact_shape_release(&other);
     }
     print_message("capsules without length and balls, %d touching: %.1e\n", touching, worst);
@@ -293,8 +294,8 @@ static void triangulations_come_to_it(void **unused)
     (void)unused;
     struct tact_mesh *spot = data_mesh("spot.obj", 1.0), *fine[3];
     struct tact_shape other =
-        spot ? (struct tact_shape){.kind = TACT_SHAPE_MESH, .mesh = spot} : hull(40, 0.7);
-    struct tact_shape capsule = bare(0.12, 0.2);
+        spot ? (struct tact_shape){.kind = TACT_SHAPE_MESH, .mesh = spot} : make_hull(40, 0.7);
+    struct tact_shape capsule = capsule_without_mesh(0.12, 0.2);
     struct tact_moments_scratch *scratch = tact_moments_scratch_create(4000000);
     double worst[3] = {0.0};
     int touching = 0;
@@ -308,11 +309,11 @@ static void triangulations_come_to_it(void **unused)
         tact_moments_pair(&other, &pb, &capsule, &pa, NULL, scratch, &swapped);
         tact_v3_scale(swapped.gradient, swapped.gradient, -1.0);
         tact_v3_scale(swapped.gradient + 3, swapped.gradient + 3, -1.0);
-        assert_true(difference(&m, &swapped, 1.0, pa.position) == 0.0);
+        assert_true(relative_difference(&m, &swapped, 1.0, pa.position) == 0.0);
         for (int k = 0; k < 3; k++) {
             struct tact_shape mesh = {.kind = TACT_SHAPE_CONVEX, .mesh = fine[k]};
             assert_true(tact_moments_pair(&mesh, &pa, &other, &pb, NULL, scratch, &n) >= 0);
-            worst[k] = fmax(worst[k], difference(&m, &n, 0.2, pa.position));
+            worst[k] = fmax(worst[k], relative_difference(&m, &n, 0.2, pa.position));
         }
     }
     print_message("capsules of 1500, 6000, 24000 triangles with %s, %d touching: %.1e %.1e %.1e\n",
@@ -335,8 +336,8 @@ static void gradient_is_the_slope(void **unused)
     int touching = 0;
     for (int i = 0; i < campaign_size(600, 6000); i++) {
         double scale = pow(10.0, uniform(-3.0, 1.0));
-        struct tact_shape capsule = bare(0.3 * scale, 0.5 * scale);
-        struct tact_shape other = hull(8 + i % 40, scale);
+        struct tact_shape capsule = capsule_without_mesh(0.3 * scale, 0.5 * scale);
+        struct tact_shape other = make_hull(8 + i % 40, scale);
         struct tact_pose pa = random_pose(scale), pb = tact_pose_identity();
         struct tact_moments m, up, down;
         if (tact_moments_pair(&capsule, &pa, &other, &pb, NULL, NULL, &m) == 1) {
@@ -359,8 +360,8 @@ static void gradient_is_the_slope(void **unused)
 
 /** Change of V in a displacement by dx and then dw about c, by the mean of the gradients before and
  * after. */
-static double slope(const struct tact_moments *a, const struct tact_moments *b, const double dx[3],
-                    const double dw[3], const double origin[3])
+static double predicted_change(const struct tact_moments *a, const struct tact_moments *b,
+                               const double dx[3], const double dw[3], const double origin[3])
 {
     double sum = 0.0;
     const struct tact_moments *at[2] = {a, b};
@@ -380,8 +381,8 @@ static double slope(const struct tact_moments *a, const struct tact_moments *b, 
 static void smooth_along_a_path(void **unused)
 {
     (void)unused;
-    struct tact_shape capsule = bare(0.008, 0.012);
-    struct tact_shape plate = shape(TACT_SHAPE_BOX, 0.15, 0.001, 0.015);
+    struct tact_shape capsule = capsule_without_mesh(0.008, 0.012);
+    struct tact_shape plate = make_shape(TACT_SHAPE_BOX, 0.15, 0.001, 0.015);
     struct tact_pose pa = tact_pose_identity(), pb = pa;
     struct tact_moments last = {0}, m;
     double worst_v = 0.0, worst_s = 0.0, most = 0.0, most_s = 0.0, tilt[4];
@@ -397,7 +398,8 @@ static void smooth_along_a_path(void **unused)
         int rc = tact_moments_pair(&capsule, &pa, &plate, &pb, NULL, NULL, &m);
         if (i && rc == 1 && last.volume > 0.0) {
             double change = m.volume - last.volume;
-            worst_v = fmax(worst_v, fabs(change - slope(&last, &m, dx, dw, pa.position)));
+            worst_v =
+                fmax(worst_v, fabs(change - predicted_change(&last, &m, dx, dw, pa.position)));
             worst_s = fmax(worst_s, fabs(m.second[0] - last.second[0]));
             most = fmax(most, m.volume);
             most_s = fmax(most_s, m.second[0]);
@@ -420,7 +422,7 @@ static void inside_and_beside(void **unused)
     struct tact_shape big = {.kind = TACT_SHAPE_MESH};
     assert_int_equal(tact_mesh_capsule(1.0, 0.0, 5000, &big.owned), 0);
     big.mesh = big.owned;
-    struct tact_shape capsule = bare(0.1, 0.2);
+    struct tact_shape capsule = capsule_without_mesh(0.1, 0.2);
     int seen[3] = {0};
     for (int i = 0; i < campaign_size(1000, 10000); i++) {
         struct tact_pose pa = random_pose(1.2), pb = tact_pose_identity();
@@ -438,10 +440,10 @@ static void inside_and_beside(void **unused)
         nearest = tact_v3_norm(up);
         int rc = tact_moments_pair(&capsule, &pa, &big, &pb, NULL, NULL, &m);
         if (most < 0.89) {
-            whole(&capsule, &pa, exact);
+            add_whole_capsule(&capsule, &pa, exact);
             assert_int_equal(rc, 1);
-            near(m.volume, exact[0], 1e-14 * exact[0], "whole volume");
-            near(m.second[3], exact[7], 1e-14 * exact[0], "whole second moment");
+            assert_near(m.volume, exact[0], 1e-14 * exact[0], "whole volume");
+            assert_near(m.second[3], exact[7], 1e-14 * exact[0], "whole second moment");
             assert_true(tact_v3_norm(m.gradient) == 0.0);
             seen[0]++;
         } else if (nearest > 1.11) {
@@ -462,7 +464,7 @@ static void inside_and_beside(void **unused)
 static void capsules_with_capsules(void **unused)
 {
     (void)unused;
-    struct tact_shape round = shape(TACT_SHAPE_CAPSULE, 0.01, 0.0, 0.0);
+    struct tact_shape round = make_shape(TACT_SHAPE_CAPSULE, 0.01, 0.0, 0.0);
     struct tact_shape ball = {.kind = TACT_SHAPE_SPHERE, .size = {0.01}};
     double worst = 0.0;
     for (int i = 0; i < 200; i++) {
@@ -482,8 +484,8 @@ static void capsules_with_capsules(void **unused)
     tact_shape_release(&round);
     /* No overlap where the distance of the axes exceeds the sum of the radii, and always one where
      * it is less. */
-    struct tact_shape a = shape(TACT_SHAPE_CAPSULE, 0.2, 0.5, 0.0);
-    struct tact_shape b = shape(TACT_SHAPE_CAPSULE, 0.3, 0.7, 0.0);
+    struct tact_shape a = make_shape(TACT_SHAPE_CAPSULE, 0.2, 0.5, 0.0);
+    struct tact_shape b = make_shape(TACT_SHAPE_CAPSULE, 0.3, 0.7, 0.0);
     for (int i = 0; i < campaign_size(2000, 20000); i++) {
         struct tact_pose pa = random_pose(0.8), pb = random_pose(0.8);
         double nearest = INFINITY;

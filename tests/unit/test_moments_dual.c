@@ -70,8 +70,8 @@ static void check_errors(const char *what, const struct errors *e, int least, do
     assert_true(e->v < bound && e->c < bound && e->s < bound && e->g < bound);
 }
 
-static void compare(struct errors *e, struct tact_shape *a, const struct tact_pose *pa,
-                    struct tact_shape *b, const struct tact_pose *pb)
+static void compare_with_oracle(struct errors *e, struct tact_shape *a, const struct tact_pose *pa,
+                                struct tact_shape *b, const struct tact_pose *pb)
 {
     struct tact_moments m;
     struct oracle_answer want = oracle_overlap(a->mesh, pa, b->mesh, pb, 1e-14);
@@ -87,7 +87,7 @@ static void compare(struct errors *e, struct tact_shape *a, const struct tact_po
     tact_shape_release(b);
 }
 
-static void random_pairs(void **unused)
+static void random_pairs_by_duals(void **unused)
 {
     (void)unused;
     struct errors round = {0}, sheets = {0};
@@ -95,14 +95,14 @@ static void random_pairs(void **unused)
         double flat = i % 2 ? 1.0 : 0.02;
         struct tact_shape a = convex_of(5 + i % 60, flat), b = convex_of(6 + i % 40, 1.0);
         struct tact_pose pa = random_pose(0.5), pb = random_pose(0.5);
-        compare(i % 2 ? &round : &sheets, &a, &pa, &b, &pb);
+        compare_with_oracle(i % 2 ? &round : &sheets, &a, &pa, &b, &pb);
     }
     check_errors("random", &round, 100, 1e-13);
     check_errors("with a sheet", &sheets, 100, 2e-12);
 }
 
 /** Boxes with faces in common, turned together. */
-static void common_faces(void **unused)
+static void common_faces_by_duals(void **unused)
 {
     (void)unused;
     struct errors e = {0};
@@ -117,7 +117,7 @@ static void common_faces(void **unused)
         }
         struct tact_shape sa = box_of(a[0], a[1], a[2]), sb = box_of(b[0], b[1], b[2]);
         tact_pose_mul(&pa, &pb, &at);
-        compare(&e, &sa, &pa, &sb, &pb);
+        compare_with_oracle(&e, &sa, &pa, &sb, &pb);
     }
     check_errors("common faces", &e, 290, 1e-14);
 }
@@ -132,7 +132,7 @@ static void many_planes_are_measured_or_refused(void **unused)
         struct tact_shape a = convex_of(800, 1.0), b = convex_of(500, 1.0);
         struct tact_pose pa = random_pose(0.1), pb = random_pose(0.1);
         pa.position[0] += i ? 1.75 : 1.0;
-        compare(&e, &a, &pa, &b, &pb);
+        compare_with_oracle(&e, &a, &pa, &b, &pb);
     }
     check_errors("many planes", &e, 2, 3e-14);
 }
@@ -173,8 +173,8 @@ static void curved_shapes_are_refused(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_pairs),
-        cmocka_unit_test(common_faces),
+        cmocka_unit_test(random_pairs_by_duals),
+        cmocka_unit_test(common_faces_by_duals),
         cmocka_unit_test(many_planes_are_measured_or_refused),
         cmocka_unit_test(curved_shapes_are_refused),
     };

@@ -51,7 +51,7 @@ static void record_errors(struct errors *worst, const struct tact_moments *m,
     worst->q = fmax(worst->q, sqrt(dq) / (scale * size));
 }
 
-static void report(const char *what, int count, const struct errors *e)
+static void print_errors(const char *what, int count, const struct errors *e)
 {
     print_message("%s: %d overlaps, worst errors V %.1e c %.1e C %.1e g %.1e torque %.1e\n", what,
                   count, e->v, e->c, e->s, e->g, e->q);
@@ -94,8 +94,8 @@ static void random_convex_pairs(void **unused)
         tact_mesh_free(ma);
         tact_mesh_free(mb);
     }
-    report("random convex pairs, no direction given", overlaps, &worst[0]);
-    report("random convex pairs, random direction", overlaps, &worst[1]);
+    print_errors("random convex pairs, no direction given", overlaps, &worst[0]);
+    print_errors("random convex pairs, random direction", overlaps, &worst[1]);
     assert_true(overlaps > 200);
     assert_true(worst[0].v < 1e-9 && worst[0].c < 1e-9 && worst[0].s < 1e-9);
     assert_true(worst[0].g < 1e-9 && worst[0].q < 1e-9);
@@ -184,12 +184,12 @@ static void aligned_boxes(void **unused)
         tact_shape_release(&a);
         tact_shape_release(&b);
     }
-    report("aligned boxes", overlaps, &worst);
+    print_errors("aligned boxes", overlaps, &worst);
     assert_true(worst.c < 1e-9 && worst.s < 1e-8);
     assert_true(worst.g < 1e-9 && worst.q < 1e-9);
 }
 
-static void apart(void **unused)
+static void separate_meshes_have_no_overlap(void **unused)
 {
     (void)unused;
     struct tact_shape a = {.kind = TACT_SHAPE_BOX, .size = {1, 1, 1}}, b = a;
@@ -343,7 +343,7 @@ static void mesh_halfspace(void **unused)
         }
         tact_mesh_free(mesh);
     }
-    report("mesh and half-space", overlaps, &worst);
+    print_errors("mesh and half-space", overlaps, &worst);
     assert_true(overlaps > 100);
     assert_true(worst.v < 3e-11 && worst.c < 3e-11 && worst.s < 1e-10);
     assert_true(worst.g < 1e-10 && worst.q < 2e-10);
@@ -371,7 +371,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_convex_pairs),
         cmocka_unit_test(aligned_boxes),
-        cmocka_unit_test(apart),
+        cmocka_unit_test(separate_meshes_have_no_overlap),
         cmocka_unit_test(gradient_is_derivative),
         cmocka_unit_test(directions_agree_on_a_knot),
         cmocka_unit_test(directions_agree_on_spot),

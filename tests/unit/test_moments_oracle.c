@@ -76,7 +76,7 @@ static void place_together(struct pair *p, const double at[3])
     tact_pose_mul(&p->pa, &p->pb, &offset);
 }
 
-static void ordinary(struct pair *p, int i)
+static void make_ordinary(struct pair *p, int i)
 {
     p->a = hull_of(6 + i % 20, (double[]){1.0, 0.8, 0.6});
     p->b = hull_of(5 + i % 17, (double[]){1.0, 0.5, 0.7});
@@ -84,7 +84,7 @@ static void ordinary(struct pair *p, int i)
     p->pb = random_pose(0.6);
 }
 
-static void sheets(struct pair *p, int i)
+static void make_sheets(struct pair *p, int i)
 {
     double thin = pow(10.0, uniform(-5.0, -1.0));
     p->a = i % 2 ? box_of(1.0, 0.7, thin) : hull_of(12, (double[]){1.0, 0.7, thin});
@@ -94,7 +94,7 @@ static void sheets(struct pair *p, int i)
 }
 
 /** A shallow dent: the face, edge or corner of a box just inside another's face. */
-static void shallow(struct pair *p, int i)
+static void make_shallow(struct pair *p, int i)
 {
     double depth = pow(10.0, uniform(-6.0, -2.0)), lean = i % 3 ? uniform(0.05, 0.8) : 0.0;
     double turn[3] = {i % 3 ? lean : 0.0, i % 3 == 2 ? 0.7 * lean : 0.0, 0.0}, low = 0.0, r[9];
@@ -110,7 +110,7 @@ static void shallow(struct pair *p, int i)
 }
 
 /** Boxes and prisms whose faces, edges and corners lie in each other. */
-static void coincident(struct pair *p, int i)
+static void make_coincident(struct pair *p, int i)
 {
     const double sizes[4] = {0.25, 0.5, 1.0, 1.5};
     double a[3], b[3], at[3];
@@ -142,7 +142,7 @@ static void coincident(struct pair *p, int i)
     place_together(p, at);
 }
 
-static void equal_boxes(struct pair *p, int i)
+static void make_equal_boxes(struct pair *p, int i)
 {
     double h[3] = {uniform(0.1, 1.0), uniform(0.1, 1.0), uniform(0.1, 1.0)}, at[3];
     for (int k = 0; k < 3; k++) {
@@ -153,7 +153,7 @@ static void equal_boxes(struct pair *p, int i)
     place_together(p, at);
 }
 
-static void contained(struct pair *p, int i)
+static void make_contained(struct pair *p, int i)
 {
     struct tact_mesh *small = hull_of(8 + i % 12, (double[]){0.2, 0.15, 0.1});
     struct tact_mesh *large = box_of(1.0, 1.2, 0.9);
@@ -163,7 +163,7 @@ static void contained(struct pair *p, int i)
     p->pb = random_pose(0.3);
 }
 
-static void apart(struct pair *p, int i)
+static void make_separate(struct pair *p, int i)
 {
     double u[3] = {uniform(-1, 1), uniform(-1, 1), uniform(-1, 1)};
     p->a = hull_of(8 + i % 12, (double[]){1.0, 0.8, 0.6});
@@ -213,9 +213,9 @@ static void check_bound(const char *name, int i, double error, double bound, dou
 
 /** Checks the moments of one overlap against their bounds. far: rounding errors of the second
  * moment from terms at the bodies' whole size, which summation over columns has. */
-static void compare(const char *name, int i, const struct pair *p,
-                    const struct oracle_answer *exact, const struct tact_moments *m, double far,
-                    struct tally *tally)
+static void compare_moments(const char *name, int i, const struct pair *p,
+                            const struct oracle_answer *exact, const struct tact_moments *m,
+                            double far, struct tally *tally)
 {
     const struct oracle_answer want = *exact;
     double l = coordinate_size(p), dc = 0.0, ds = 0.0, dg = 0.0, dq = 0.0, g = 0.0;
@@ -293,11 +293,11 @@ static void compare_family(const char *name, int pairs, void (*make)(struct pair
         struct tact_shape b = {.kind = TACT_SHAPE_CONVEX, .mesh = p.b};
         int rc = tact_moments_pair(&a, &p.pa, &b, &p.pb, NULL, scratch, &m);
         assert_true(rc == 0 || rc == 1);
-        compare(name, i, &p, &want, &m, 0.0, &tally[0]);
+        compare_moments(name, i, &p, &want, &m, 0.0, &tally[0]);
         by_prisms(&p, &m);
-        compare(name, i, &p, &want, &m, 8.0, &tally[1]);
+        compare_moments(name, i, &p, &want, &m, 8.0, &tally[1]);
         if (by_rim(&p, &m)) {
-            compare(name, i, &p, &want, &m, 0.0, &tally[2]);
+            compare_moments(name, i, &p, &want, &m, 0.0, &tally[2]);
         } else {
             tally[2].refused++;
         }
@@ -319,13 +319,13 @@ static void compare_family(const char *name, int pairs, void (*make)(struct pair
 static void convex_pairs(void **unused)
 {
     (void)unused;
-    compare_family("ordinary", 3000, ordinary);
-    compare_family("sheets", 1500, sheets);
-    compare_family("shallow", 1500, shallow);
-    compare_family("coincident", 1500, coincident);
-    compare_family("equal boxes", 1000, equal_boxes);
-    compare_family("contained", 500, contained);
-    compare_family("apart", 1000, apart);
+    compare_family("ordinary", 3000, make_ordinary);
+    compare_family("sheets", 1500, make_sheets);
+    compare_family("shallow", 1500, make_shallow);
+    compare_family("coincident", 1500, make_coincident);
+    compare_family("equal boxes", 1000, make_equal_boxes);
+    compare_family("contained", 500, make_contained);
+    compare_family("apart", 1000, make_separate);
 }
 
 int main(void)

@@ -72,8 +72,9 @@ static void record_errors(const struct tact_moments *got, const struct tact_mome
 }
 
 /** Measures a pair both ways; returns whether they overlap. */
-static int compare(const struct tact_mesh *a, const struct tact_pose *pa, const struct tact_mesh *b,
-                   const struct tact_pose *pb, const double *direction)
+static int compare_broad_phase(const struct tact_mesh *a, const struct tact_pose *pa,
+                               const struct tact_mesh *b, const struct tact_pose *pb,
+                               const double *direction)
 {
     struct tact_prism_frame frame;
     if (!tact_prism_frame(a, pa, b, pb, direction, &frame)) {
@@ -99,8 +100,8 @@ static int compare(const struct tact_mesh *a, const struct tact_pose *pa, const 
     return rc;
 }
 
-static void run(const char *what, size_t triangles_a, size_t triangles_b, double ratio,
-                double offset, int most)
+static void run_pairs(const char *what, size_t triangles_a, size_t triangles_b, double ratio,
+                      double offset, int most)
 {
     const int queries = campaign_size(most, most);
     int overlaps = 0;
@@ -110,7 +111,7 @@ static void run(const char *what, size_t triangles_a, size_t triangles_b, double
         struct tact_mesh *b = dented_ball(triangles_b, ratio, -offset);
         struct tact_pose pa = random_near_pose(a, 0.5 + ratio), pb = random_near_pose(b, 0.1);
         double d[3] = {uniform(-1, 1), uniform(-1, 1), uniform(-1, 1)};
-        overlaps += compare(a, &pa, b, &pb, i % 2 ? d : NULL);
+        overlaps += compare_broad_phase(a, &pa, b, &pb, i % 2 ? d : NULL);
         tact_mesh_free(a);
         tact_mesh_free(b);
     }
@@ -123,14 +124,14 @@ static void run(const char *what, size_t triangles_a, size_t triangles_b, double
 static void same_size(void **unused)
 {
     (void)unused;
-    run("200 and 300 triangles", 200, 300, 1.0, 0.0, 60);
+    run_pairs("200 and 300 triangles", 200, 300, 1.0, 0.0, 60);
 }
 
 static void other_sizes(void **unused)
 {
     (void)unused;
-    run("60 and 1000 triangles, 20 times larger", 60, 1000, 20.0, 0.0, 40);
-    run("1000 and 60 triangles, 20 times smaller", 1000, 60, 0.05, 0.0, 40);
+    run_pairs("60 and 1000 triangles, 20 times larger", 60, 1000, 20.0, 0.0, 40);
+    run_pairs("1000 and 60 triangles, 20 times smaller", 1000, 60, 0.05, 0.0, 40);
 }
 
 /** Vertices far from their own origin, as files that keep the coordinates of a machine have them.
@@ -138,7 +139,7 @@ static void other_sizes(void **unused)
 static void far_from_origin(void **unused)
 {
     (void)unused;
-    run("30 sizes from the origin", 200, 300, 1.0, 30.0, 60);
+    run_pairs("30 sizes from the origin", 200, 300, 1.0, 30.0, 60);
 }
 
 /** More near leaves than the broad phase stores at once. */
@@ -149,7 +150,7 @@ static void deep(void **unused)
     struct tact_mesh *a = dented_ball(3000, 1.0, 0.0), *b = dented_ball(2600, 1.05, 0.0);
     for (int i = 0; i < 3; i++) {
         struct tact_pose pa = random_near_pose(a, 0.1), pb = random_near_pose(b, 0.1);
-        assert_int_equal(compare(a, &pa, b, &pb, NULL), 1);
+        assert_int_equal(compare_broad_phase(a, &pa, b, &pb, NULL), 1);
     }
     print_message("deep: listed against all pairs %.1e\n", worst);
     assert_true(worst < 1e-9);

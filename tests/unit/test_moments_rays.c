@@ -19,7 +19,7 @@ struct errors {
     double v, c, s, degrees;
 };
 
-static struct errors compare(const struct tact_moments *m, const struct tact_moments *want)
+static struct errors relative_errors(const struct tact_moments *m, const struct tact_moments *want)
 {
     struct errors e = {.v = fabs(m->volume / want->volume - 1.0)};
     double size = (want->second[0] + want->second[1] + want->second[2]) / want->volume;
@@ -80,7 +80,7 @@ static void errors_decrease_with_resolution(void **unused)
                 tact_moments_pair(pairs[i][0], &pa, pairs[i][1], &pb, NULL, scratch, &exact), 1);
             assert_int_equal(tact_moments_rays(&a, &b, n, &m, &report), 1);
             assert_true(report.rays > 0 && report.dropped == 0 && report.mended == 0);
-            last = compare(&m, &exact);
+            last = relative_errors(&m, &exact);
             print_message("pair %d, N = %3d: V %.1e c %.1e C %.1e normal %.2g degrees\n", i, n,
                           last.v, last.c, last.s, last.degrees);
         }
@@ -92,7 +92,7 @@ static void errors_decrease_with_resolution(void **unused)
 
 /** Boxes along the axes with common faces: the overlap counts whole along every ray, a common face
  * by half. */
-static void common_faces(void **unused)
+static void common_faces_by_rays(void **unused)
 {
     (void)unused;
     struct tact_shape a = box_of(0.5, 0.5, 0.5);
@@ -127,7 +127,7 @@ static void defective_meshes_are_measured_and_reported(void **unused)
         triangles[3 * t] = box.mesh->triangles[3 * t + 1];
         triangles[3 * t + 1] = box.mesh->triangles[3 * t];
         assert_int_equal(tact_moments_rays(&a, &b, 64, &m, &report), 1);
-        assert_true(compare(&m, &exact).v < 0.01 && report.dropped == 0);
+        assert_true(relative_errors(&m, &exact).v < 0.01 && report.dropped == 0);
         memcpy(triangles + 3 * t, triangles + 33, 3 * sizeof *triangles);
         a.triangle_count = 11;
         memcpy(triangles, box.mesh->triangles, 3 * t * sizeof *triangles);
@@ -137,14 +137,14 @@ static void defective_meshes_are_measured_and_reported(void **unused)
         int rc = tact_moments_rays(&a, &b, 64, &m, &report);
         assert_int_equal(rc, 1);
         print_message("without triangle %2u: V %.1e, %zu of %zu rays dropped\n", (unsigned)t,
-                      compare(&m, &exact).v, report.dropped, report.rays);
-        assert_true(compare(&m, &exact).v < 0.2);
+                      relative_errors(&m, &exact).v, report.dropped, report.rays);
+        assert_true(relative_errors(&m, &exact).v < 0.2);
     }
     tact_shape_release(&box);
     tact_shape_release(&other);
 }
 
-static void refused(void **unused)
+static void invalid_input_is_refused(void **unused)
 {
     (void)unused;
     struct tact_shape plane = {.kind = TACT_SHAPE_HALFSPACE};
@@ -164,9 +164,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(errors_decrease_with_resolution),
-        cmocka_unit_test(common_faces),
+        cmocka_unit_test(common_faces_by_rays),
         cmocka_unit_test(defective_meshes_are_measured_and_reported),
-        cmocka_unit_test(refused),
+        cmocka_unit_test(invalid_input_is_refused),
     };
     scratch = tact_moments_scratch_create(1u << 18);
     int rc = cmocka_run_group_tests(tests, NULL, NULL);

@@ -145,7 +145,8 @@ static double largest_difference(const double *a, const double *b, int n)
 }
 
 /** Greatest of the relative errors of V, c, C and the gradient. */
-static double difference(const struct tact_moments *got, const struct tact_moments *want)
+static double greatest_relative_error(const struct tact_moments *got,
+                                      const struct tact_moments *want)
 {
     double v = want->volume, size = sqrt((want->second[0] + want->second[1] + want->second[2]) / v);
     double area = tact_max(tact_v3_norm(want->gradient), size * size);
@@ -175,7 +176,7 @@ static void agrees_with_prisms(void **unused)
             if (rc >= 0 && !(want.volume > 1e-5)) {
                 assert_true(fabs(got.volume - want.volume) < 1e-15);
             } else if (rc >= 0) {
-                worst = tact_max(worst, difference(&got, &want) * want.volume);
+                worst = tact_max(worst, greatest_relative_error(&got, &want) * want.volume);
                 overlaps++;
             }
         }
@@ -218,7 +219,7 @@ static void gradient_is_derivative(void **unused)
 }
 
 /** A ball in a cavity, in the material, and in the blob within the cavity: no rim at all. */
-static void contained(void **unused)
+static void contained_bodies_have_no_rim(void **unused)
 {
     (void)unused;
     static const struct {
@@ -271,7 +272,7 @@ static double least_normal_z(const struct pair *p)
 
 /** Common faces count by half, as with prisms, which lose digits for faces nearly parallel to the
  * direction of projection. The rim method may refuse such pairs. */
-static void common_faces(void **unused)
+static void common_faces_by_rim(void **unused)
 {
     (void)unused;
     const struct tact_generate gear = {
@@ -291,7 +292,7 @@ static void common_faces(void **unused)
             continue;
         }
         assert_int_equal(by_prisms(&p, &want), 1);
-        double off = difference(&m, &want);
+        double off = greatest_relative_error(&m, &want);
         worst = tact_max(worst, off);
         worst_ratio = tact_max(worst_ratio, off / (1e-12 + 1e-15 / least_normal_z(&p)));
     }
@@ -461,7 +462,7 @@ static void a_torn_surface_is_refused(void **unused)
         int rc = by_rim(&p, &got);
         *x = kept;
         refused += rc == -EAGAIN;
-        assert_true(rc == -EAGAIN || (rc == 1 && difference(&got, &want) < 1e-12));
+        assert_true(rc == -EAGAIN || (rc == 1 && greatest_relative_error(&got, &want) < 1e-12));
     }
     print_message("refused with %d of %u leaves damaged\n", refused, p.a->wide->leaf_count / 4);
     assert_true(refused > 50);
@@ -495,8 +496,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(agrees_with_prisms),
         cmocka_unit_test(gradient_is_derivative),
-        cmocka_unit_test(contained),
-        cmocka_unit_test(common_faces),
+        cmocka_unit_test(contained_bodies_have_no_rim),
+        cmocka_unit_test(common_faces_by_rim),
         cmocka_unit_test(aligned_cubes),
         cmocka_unit_test(common_faces_edge_on),
         cmocka_unit_test(touching_edges),

@@ -27,7 +27,7 @@ enum { SHAPES = BOXES + CAPSULES + MESHES + BALLS + PLANES, PAIRS = 100, FRAMES 
 static uint64_t state = 20240607; /* mixed with TACT_SEED by main() */
 
 /* Uniform in (-1, 1): xorshift64*. */
-static double rnd(void)
+static double random_signed(void)
 {
     state ^= state >> 12;
     state ^= state << 25;
@@ -53,7 +53,7 @@ static struct tact_mesh *make_dented_capsule(void)
     assert_int_equal(tact_mesh_capsule(0.008, 0.004, 120, &smooth), 0);
     double *v = malloc(3 * smooth->vertex_count * sizeof *v);
     for (size_t i = 0; i < smooth->vertex_count; i++) {
-        tact_v3_scale(v + 3 * i, smooth->vertices + 3 * i, 1.0 + 0.25 * rnd());
+        tact_v3_scale(v + 3 * i, smooth->vertices + 3 * i, 1.0 + 0.25 * random_signed());
     }
     int r = tact_mesh_create(v, smooth->vertex_count, smooth->triangles, smooth->triangle_count,
                              &out, &err);
@@ -70,10 +70,11 @@ static void make_world(struct world *w)
     memset(w, 0, sizeof *w);
     for (int i = 0; i < SHAPES; i++) {
         struct tact_shape *s = &w->shapes[i];
-        double r = 0.008 + 0.004 * rnd();
+        double r = 0.008 + 0.004 * random_signed();
         if (i < BOXES) {
-            *s = (struct tact_shape){.kind = TACT_SHAPE_BOX,
-                                     .size = {r, 0.008 + 0.006 * rnd(), 0.004 + 0.003 * rnd()}};
+            *s = (struct tact_shape){
+                .kind = TACT_SHAPE_BOX,
+                .size = {r, 0.008 + 0.006 * random_signed(), 0.004 + 0.003 * random_signed()}};
         } else if (i < BOXES + CAPSULES) {
             *s = (struct tact_shape){.kind = TACT_SHAPE_CAPSULE, .size = {0.5 * r, r}};
         } else if (i < BOXES + CAPSULES + MESHES) {
@@ -95,8 +96,8 @@ static void make_world(struct world *w)
     for (int i = 0; i < PAIRS; i++) {
         uint32_t a = 0, b = 0;
         while (a == b || (a >= SHAPES - PLANES && b >= SHAPES - PLANES)) {
-            a = (uint32_t)((rnd() + 1.0) * 0.5 * SHAPES);
-            b = (uint32_t)((rnd() + 1.0) * 0.5 * SHAPES);
+            a = (uint32_t)((random_signed() + 1.0) * 0.5 * SHAPES);
+            b = (uint32_t)((random_signed() + 1.0) * 0.5 * SHAPES);
         }
         w->pairs[i] = (struct tact_source_pair){a, b};
         w->active[i] = 1;
@@ -117,12 +118,13 @@ static void free_world(struct world *w)
 static void move_world(struct world *w)
 {
     for (int i = 0; i < SHAPES; i++) {
-        double turn[3] = {3.0 * rnd(), 3.0 * rnd(), 3.0 * rnd()};
+        double turn[3] = {3.0 * random_signed(), 3.0 * random_signed(), 3.0 * random_signed()};
         tact_quat_from_rotvec(w->poses[i].quat_wxyz, turn);
-        tact_v3_set(w->poses[i].position, 0.3 + 0.006 * rnd(), 0.006 * rnd(), -0.5 + 0.006 * rnd());
+        tact_v3_set(w->poses[i].position, 0.3 + 0.006 * random_signed(), 0.006 * random_signed(),
+                    -0.5 + 0.006 * random_signed());
     }
     for (int i = 0; i < 3 * PAIRS; i++) {
-        w->directions[i] = i / 3 % 2 ? rnd() : 0.0;
+        w->directions[i] = i / 3 % 2 ? random_signed() : 0.0;
     }
 }
 
@@ -143,8 +145,8 @@ struct errors {
 
 /* Relative errors of the overlap, reduced by the digits that summation over columns loses where
  * the overlap is smaller than the bodies. */
-static void compare(const struct tact_source_moments *got, int status,
-                    const struct tact_moments *want, struct errors *e)
+static void add_errors(const struct tact_source_moments *got, int status,
+                       const struct tact_moments *want, struct errors *e)
 {
     if (status != got->status) {
         double left = status == 1 ? want->volume : got->moments.volume;
@@ -200,7 +202,7 @@ static struct errors agreement(enum tact_opencl_precision precision, double smal
                                            NULL, scratch, &want);
             assert_true(status >= 0);
             assert_true(result.pairs[i].status >= 0);
-            compare(&result.pairs[i], status, &want, &e);
+            add_errors(&result.pairs[i], status, &want, &e);
         }
     }
     source.ops->close(source.self);
@@ -306,12 +308,13 @@ static void faces_in_common_are_shared(enum tact_opencl_precision precision, dou
     assert_int_equal(tact_opencl_source_create(&scene, &options, &source, &err), 0);
     for (uint64_t tick = 0; tick < 40; tick++) {
         struct tact_pose poses[3], turn = tact_pose_identity();
-        double spin[3] = {2.0 * rnd(), 2.0 * rnd(), 2.0 * rnd()};
+        double spin[3] = {2.0 * random_signed(), 2.0 * random_signed(), 2.0 * random_signed()};
         tact_quat_from_rotvec(turn.quat_wxyz, spin);
-        tact_v3_set(turn.position, 0.3 * rnd(), 0.3 * rnd(), 0.3 * rnd());
+        tact_v3_set(turn.position, 0.3 * random_signed(), 0.3 * random_signed(),
+                    0.3 * random_signed());
         /* B has two or three faces in common with A; the plane contains A's top face */
         struct tact_pose beside = tact_pose_identity(), top = beside;
-        tact_v3_set(beside.position, 0.004 * rnd(), 0.0, tick % 2 ? 0.005 : 0.002);
+        tact_v3_set(beside.position, 0.004 * random_signed(), 0.0, tick % 2 ? 0.005 : 0.002);
         tact_v3_set(top.position, 0.0, 0.0, 0.005);
         poses[0] = turn;
         tact_pose_mul(&poses[1], &turn, &beside);
@@ -324,7 +327,7 @@ static void faces_in_common_are_shared(enum tact_opencl_precision precision, dou
             uint32_t b = pairs[i].b;
             int status =
                 tact_moments_pair(&shapes[0], &poses[0], &shapes[b], &poses[b], NULL, NULL, &want);
-            compare(&result.pairs[i], status, &want, &e);
+            add_errors(&result.pairs[i], status, &want, &e);
         }
     }
     source.ops->close(source.self);

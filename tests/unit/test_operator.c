@@ -28,7 +28,7 @@ static struct tact_device open_operator(const struct tact_device_setting *settin
     return device;
 }
 
-static struct tact_device_input at(struct tact_device *device, double t)
+static struct tact_device_input reading_at(struct tact_device *device, double t)
 {
     struct tact_device_input in = {.state = -1};
     device->ops->read(device->self, (uint64_t)(t * 1000.0), t, 77, &in);
@@ -46,18 +46,18 @@ static void the_script_is_interpolated(void **state)
     assert_string_equal(device.info.input[3].name, "deadman");
     assert_string_equal(device.info.input[1].unit, "rad");
     for (int row = 0; row < 5; row++) {
-        struct tact_device_input in = at(&device, script[4 * row]);
+        struct tact_device_input in = reading_at(&device, script[4 * row]);
         for (int i = 0; i < 3; i++) {
             assert_true(in.channel[i] == script[4 * row + 1 + i]);
         }
     }
-    assert_true(at(&device, 0.0).channel[0] == 0.0);
-    assert_true(at(&device, 99.0).channel[1] == 0.8);
+    assert_true(reading_at(&device, 0.0).channel[0] == 0.0);
+    assert_true(reading_at(&device, 99.0).channel[1] == 0.8);
     /* 10 u^3 - 15 u^4 + 6 u^5 at u = 1/4 and 1/2, exact in binary. */
-    assert_true(at(&device, 0.75).channel[0] == 0.103515625);
-    assert_true(at(&device, 1.0).channel[0] == 0.5);
-    assert_true(at(&device, 1.75).channel[0] == 1.0);
-    assert_true(fabs(at(&device, 3.0).channel[2] - 0.025) < 1e-17);
+    assert_true(reading_at(&device, 0.75).channel[0] == 0.103515625);
+    assert_true(reading_at(&device, 1.0).channel[0] == 0.5);
+    assert_true(reading_at(&device, 1.75).channel[0] == 1.0);
+    assert_true(fabs(reading_at(&device, 3.0).channel[2] - 0.025) < 1e-17);
     device.ops->close(device.self);
 }
 
@@ -71,9 +71,9 @@ static void motions_have_minimum_jerk(void **state)
     double hardest = 0.0;
     for (int i = 0; i <= 10000; i++) {
         double t = 0.5 + i * h;
-        double a = at(&device, t - h).channel[0];
-        double b = at(&device, t).channel[0];
-        double c = at(&device, t + h).channel[0];
+        double a = reading_at(&device, t - h).channel[0];
+        double b = reading_at(&device, t).channel[0];
+        double c = reading_at(&device, t + h).channel[0];
         fastest = fmax(fastest, fabs(c - a) / (2.0 * h));
         hardest = fmax(hardest, fabs(c - 2.0 * b + a) / (h * h));
     }
@@ -89,14 +89,14 @@ static void the_deadman_is_held_in_its_interval(void **state)
                                             SETTING("deadman_from", "0.25"),
                                             SETTING("deadman_until", "4.5")};
     struct tact_device device = open_operator(s, 3);
-    assert_true(at(&device, 0.249).channel[3] == 0.0);
-    assert_true(at(&device, 0.25).channel[3] == 1.0);
-    assert_true(at(&device, 4.499).channel[3] == 1.0);
-    assert_true(at(&device, 4.5).channel[3] == 0.0);
+    assert_true(reading_at(&device, 0.249).channel[3] == 0.0);
+    assert_true(reading_at(&device, 0.25).channel[3] == 1.0);
+    assert_true(reading_at(&device, 4.499).channel[3] == 1.0);
+    assert_true(reading_at(&device, 4.5).channel[3] == 0.0);
     device.ops->close(device.self);
     device = open_operator(good, 1);
-    assert_true(at(&device, 0.0).channel[3] == 1.0);
-    assert_true(at(&device, 1e6).channel[3] == 1.0);
+    assert_true(reading_at(&device, 0.0).channel[3] == 1.0);
+    assert_true(reading_at(&device, 1e6).channel[3] == 1.0);
     device.ops->close(device.self);
 }
 
@@ -115,8 +115,8 @@ static void the_force_felt_is_recorded(void **state)
 }
 
 /* Opening fails with the line and key in the message, and does not write to the device. */
-static void refuse(const struct tact_device_setting *settings, int count, int line, const char *key,
-                   const char *word)
+static void expect_refused(const struct tact_device_setting *settings, int count, int line,
+                           const char *key, const char *word)
 {
     struct device_config c;
     struct tact_device device = {0};
@@ -148,17 +148,17 @@ static void refuses_bad_settings(void **state)
     const struct tact_device_setting inf[] = {good[0], SETTING("deadman_from", "inf")};
     const struct tact_device_setting order[] = {good[0], SETTING("deadman_from", "2"),
                                                 SETTING("deadman_until", "1")};
-    refuse(unknown, 2, 11, "scirpt", "unknown key");
-    refuse(twice, 2, 11, "script", "twice");
-    refuse(NULL, 0, 0, "device", "script");
-    refuse(text, 1, 10, "script", "rows of 4");
-    refuse(narrow, 1, 10, "script", "rows of 4");
-    refuse(late, 1, 10, "script", "row 3: time 1 s");
-    refuse(grip, 1, 10, "script", "row 1: grip 1.5");
-    refuse(nans, 1, 10, "script", "row 2: number 3");
-    refuse(word, 2, 11, "deadman_from", "a number, not 'soon'");
-    refuse(inf, 2, 11, "deadman_from", "finite");
-    refuse(order, 3, 12, "deadman_until", "not after");
+    expect_refused(unknown, 2, 11, "scirpt", "unknown key");
+    expect_refused(twice, 2, 11, "script", "twice");
+    expect_refused(NULL, 0, 0, "device", "script");
+    expect_refused(text, 1, 10, "script", "rows of 4");
+    expect_refused(narrow, 1, 10, "script", "rows of 4");
+    expect_refused(late, 1, 10, "script", "row 3: time 1 s");
+    expect_refused(grip, 1, 10, "script", "row 1: grip 1.5");
+    expect_refused(nans, 1, 10, "script", "row 2: number 3");
+    expect_refused(word, 2, 11, "deadman_from", "a number, not 'soon'");
+    expect_refused(inf, 2, 11, "deadman_from", "finite");
+    expect_refused(order, 3, 12, "deadman_until", "not after");
 }
 
 static void registry_lists_types(void **state)

@@ -22,7 +22,7 @@ static struct tact_shape box(double x, double y, double z)
 }
 
 /* Checks that the corners are the expected ones, in any order. */
-static void expect(const double (*corner)[2], int count, const double (*wanted)[2], int n)
+static void expect_corners(const double (*corner)[2], int count, const double (*wanted)[2], int n)
 {
     assert_int_equal(count, n);
     for (int i = 0; i < n; i++) {
@@ -43,13 +43,13 @@ static void box_on_the_ground(void **state)
     double corner[TACT_PATCH_CORNERS][2];
     const double wanted[4][2] = {{0.1, 0.2}, {-0.1, 0.2}, {-0.1, -0.2}, {0.1, -0.2}};
     pb.position[2] = 0.05 - 1e-5;
-    expect(corner, tact_outline(&b, &pb, &ground, &pg, origin, up, corner), wanted, 4);
-    expect(corner, tact_outline(&ground, &pg, &b, &pb, origin, up, corner), wanted, 4);
+    expect_corners(corner, tact_outline(&b, &pb, &ground, &pg, origin, up, corner), wanted, 4);
+    expect_corners(corner, tact_outline(&ground, &pg, &b, &pb, origin, up, corner), wanted, 4);
     /* turned by 30 degrees about the vertical, in axes that turn with it */
     double turn[3] = {0, 0, M_PI / 6}, c = cos(M_PI / 6), s = sin(M_PI / 6);
     const double turned[9] = {0, 0, 1, c, s, 0, -s, c, 0};
     tact_quat_from_rotvec(pb.quat_wxyz, turn);
-    expect(corner, tact_outline(&b, &pb, &ground, &pg, origin, turned, corner), wanted, 4);
+    expect_corners(corner, tact_outline(&b, &pb, &ground, &pg, origin, turned, corner), wanted, 4);
     pb.position[2] = 0.06;
     assert_int_equal(tact_outline(&b, &pb, &ground, &pg, origin, up, corner), 0);
     tact_shape_release(&b);
@@ -66,7 +66,7 @@ static void cube_over_an_edge(void **state)
     high.position[0] = 0.03;
     high.position[1] = 0.01;
     high.position[2] = 0.1 - 1e-5;
-    expect(corner, tact_outline(&b, &high, &b, &low, origin, up, corner), wanted, 4);
+    expect_corners(corner, tact_outline(&b, &high, &b, &low, origin, up, corner), wanted, 4);
     tact_shape_release(&b);
 }
 
@@ -105,7 +105,7 @@ static void feet_of_a_table(void **state)
     const double wanted[4][2] = {{0.42, 0.32}, {-0.42, 0.32}, {-0.42, -0.32}, {0.42, -0.32}};
     pose.position[2] = -1e-4;
     struct tact_pose here = tact_pose_identity();
-    expect(corner, tact_outline(&s, &pose, &ground, &here, origin, up, corner), wanted, 4);
+    expect_corners(corner, tact_outline(&s, &pose, &ground, &here, origin, up, corner), wanted, 4);
     tact_mesh_free(table);
     tact_mesh_free(unit);
 }
@@ -127,7 +127,7 @@ static void prism_of_eight_sides(void **state)
     struct tact_shape b = box(0.3, 0.3, 0.01);
     struct tact_pose ps = tact_pose_identity(), pb = tact_pose_identity();
     ps.position[2] = 0.035 - 2e-5;
-    expect(corner, tact_outline(&s, &ps, &b, &pb, origin, up, corner), wanted, 8);
+    expect_corners(corner, tact_outline(&s, &ps, &b, &pb, origin, up, corner), wanted, 8);
     tact_shape_release(&b);
     tact_mesh_free(mesh);
 }
@@ -190,7 +190,7 @@ static void prisms_of_3_to_128_sides(void **state)
             int count = tact_outline(&s, &ps, on_box ? &b : &ground, on_box ? &pb : &pg, origin, up,
                                      corner);
             if (n <= TACT_PATCH_CORNERS) {
-                expect(corner, count, wanted, n);
+                expect_corners(corner, count, wanted, n);
             }
             assert_int_equal(count, n < TACT_PATCH_CORNERS ? n : TACT_PATCH_CORNERS);
             worst = fmax(worst, missing_area(corner, count, wanted, n));

@@ -9,8 +9,8 @@
 #include <cmocka.h>
 #include "contact/moments/patch.h"
 
-static struct tact_moments measure(const struct tact_shape *a, const double *pa,
-                                   const struct tact_shape *b)
+static struct tact_moments measure_patch(const struct tact_shape *a, const double *pa,
+                                         const struct tact_shape *b)
 {
     struct tact_moments_scratch *scratch = tact_moments_scratch_create(100000);
     struct tact_pose at = tact_pose_identity(), here = tact_pose_identity();
@@ -29,7 +29,7 @@ static void hertz_from_the_overlap(void **state)
     struct tact_shape ball = {.kind = TACT_SHAPE_SPHERE, .size = {0.008}};
     struct tact_shape ground = {.kind = TACT_SHAPE_HALFSPACE};
     const double at[3] = {0.1, 0.2, 0.008 - 4e-5};
-    struct tact_moments m = measure(&ball, at, &ground);
+    struct tact_moments m = measure_patch(&ball, at, &ground);
     struct tact_patch_options options = {.modulus = 3e5, .curved = 1};
     struct tact_patch p;
     assert_int_equal(tact_patch_from_moments(&m, &options, &p), 0);
@@ -58,7 +58,7 @@ static void a_disc_under_uniform_pressure(void **state)
     struct tact_shape disc = {.kind = TACT_SHAPE_CONVEX, .mesh = mesh};
     struct tact_shape ground = {.kind = TACT_SHAPE_HALFSPACE};
     const double at[3] = {0, 0, 0.01 - 1e-5};
-    struct tact_moments m = measure(&disc, at, &ground);
+    struct tact_moments m = measure_patch(&disc, at, &ground);
     struct tact_patch_options options = {0};
     struct tact_patch p;
     assert_int_equal(tact_patch_from_moments(&m, &options, &p), 0);
@@ -77,7 +77,7 @@ static void a_sheet_has_the_normal_of_its_plane(void **state)
     struct tact_shape box = {.kind = TACT_SHAPE_BOX, .size = {0.05, 0.05, 0.05}};
     assert_int_equal(tact_shape_tessellate(&box), 0);
     const double at[3] = {0.06, 0, 0.1 - 5e-4};
-    struct tact_moments m = measure(&box, at, &box);
+    struct tact_moments m = measure_patch(&box, at, &box);
     struct tact_patch p;
     double tilt[3];
     for (int kind = 0; kind < 3; kind++) {
@@ -99,7 +99,7 @@ static void a_thick_overlap_has_the_gradient_as_normal(void **state)
     struct tact_shape box = {.kind = TACT_SHAPE_BOX, .size = {0.05, 0.05, 0.05}};
     assert_int_equal(tact_shape_tessellate(&box), 0);
     const double at[3] = {0.06, 0.01, 0.07};
-    struct tact_moments m = measure(&box, at, &box);
+    struct tact_moments m = measure_patch(&box, at, &box);
     struct tact_patch_options blend_options = {.normal = TACT_NORMAL_BLEND}, gradient_options = {0};
     struct tact_patch p, q;
     assert_int_equal(tact_patch_from_moments(&m, &blend_options, &p), 0);
@@ -120,7 +120,7 @@ static void oblong_patches_resist_spin(void **state)
         struct tact_shape box = {.kind = TACT_SHAPE_BOX, .size = {0.1, 0.1 * narrow[i], 0.05}};
         const double at[3] = {0, 0, 0.0999};
         tact_shape_tessellate(&box);
-        struct tact_moments m = measure(&box, at, &box);
+        struct tact_moments m = measure_patch(&box, at, &box);
         struct tact_patch_options options = {.spin = TACT_SPIN_UNIFORM};
         struct tact_patch p;
         assert_int_equal(tact_patch_from_moments(&m, &options, &p), 0);

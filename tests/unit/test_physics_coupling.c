@@ -48,8 +48,8 @@ static void quadrature(enum shape shape, double v, double w, double turn, double
 }
 
 /* A patch of unbounded inertia: unit normal force, slip v at angle `turn` and spin w. */
-static void moving(enum tact_surface surface, double arm, double v, double w, double turn,
-                   struct tact_local_problem *p, double *r)
+static void make_moving_patch(enum tact_surface surface, double arm, double v, double w,
+                              double turn, struct tact_local_problem *p, double *r)
 {
     const double b[6] = {-1, v * cos(turn), v * sin(turn), w, 0, 0};
     memset(p, 0, sizeof *p);
@@ -76,15 +76,15 @@ static const char *const names[4] = {"uniform disc", "Hertz disc", "square", "ob
 
 /* Largest relative errors of friction and torsion over the ratio of slip to spin, and the largest
  * error of either as a share of its own limit. */
-static void compare(enum shape shape, enum tact_surface surface, double arm, double *relative,
-                    double *share)
+static void largest_errors(enum shape shape, enum tact_surface surface, double arm,
+                           double *relative, double *share)
 {
     *relative = *share = 0;
     for (int i = -12; i <= 12; i++) {
         double ratio = pow(10, i / 6.0), turn = 0.3 + 0.1 * i, f, m, r[6];
         struct tact_local_problem p;
         quadrature(shape, ratio, 1, turn, &f, &m);
-        moving(surface, arm, ratio, 1, turn, &p, r);
+        make_moving_patch(surface, arm, ratio, 1, turn, &p, r);
         double got = -(r[1] * cos(turn) + r[2] * sin(turn));
         *relative = fmax(*relative, fmax(fabs(got / f - 1), fabs(-r[3] / m - 1)));
         *share = fmax(*share, fmax(fabs(got - f), fabs(-r[3] - m) / arm));
@@ -97,8 +97,8 @@ static void discs_agree_with_quadrature(void **state)
     for (int i = 0; i < 2; i++) {
         double relative, share, old_relative, old_share, arm = i ? 3 * M_PI / 16 : 2.0 / 3;
         enum tact_surface surface = i ? TACT_SURFACE_HERTZ : TACT_SURFACE_UNIFORM;
-        compare((enum shape)i, surface, arm, &relative, &share);
-        compare((enum shape)i, TACT_SURFACE_ELLIPSOID, arm, &old_relative, &old_share);
+        largest_errors((enum shape)i, surface, arm, &relative, &share);
+        largest_errors((enum shape)i, TACT_SURFACE_ELLIPSOID, arm, &old_relative, &old_share);
         print_message("%s: off by %.2f %% of its value, %.2f %% of its limit; ellipsoid %.0f %% "
                       "and %.1f %%\n",
                       names[i], 100 * relative, 100 * share, 100 * old_relative, 100 * old_share);
@@ -108,7 +108,7 @@ static void discs_agree_with_quadrature(void **state)
 
 /* Root mean square of the errors, as shares of the limits, over ratios of slip to spin and the
  * directions of slip. */
-static double spread(enum shape shape, enum tact_surface surface, double arm)
+static double rms_errors(enum shape shape, enum tact_surface surface, double arm)
 {
     double sum = 0;
     int count = 0;
@@ -117,7 +117,7 @@ static double spread(enum shape shape, enum tact_surface surface, double arm)
             double ratio = pow(10, i / 4.0) * arm, turn = k * M_PI / 8, f, m, r[6];
             struct tact_local_problem p;
             quadrature(shape, ratio, 1, turn, &f, &m);
-            moving(surface, arm, ratio, 1, turn, &p, r);
+            make_moving_patch(surface, arm, ratio, 1, turn, &p, r);
             double df = -(r[1] * cos(turn) + r[2] * sin(turn)) - f, dm = (-r[3] - m) / arm;
             sum += df * df + dm * dm;
             count += 2;
@@ -134,8 +134,8 @@ static void other_patches_are_near_quadrature(void **state)
     for (int i = SQUARE; i <= OBLONG; i++) {
         double none, arm;
         quadrature((enum shape)i, 0, 1, 0, &none, &arm);
-        double off = spread((enum shape)i, TACT_SURFACE_UNIFORM, arm);
-        double old = spread((enum shape)i, TACT_SURFACE_ELLIPSOID, arm);
+        double off = rms_errors((enum shape)i, TACT_SURFACE_UNIFORM, arm);
+        double old = rms_errors((enum shape)i, TACT_SURFACE_ELLIPSOID, arm);
         print_message("%s by the disc of equal torsion: off by %.1f %% of its limits, rms; "
                       "ellipsoid %.1f %%\n",
                       names[i], 100 * off, 100 * old);
@@ -152,13 +152,14 @@ static void dissipation_is_maximal(void **state)
         enum tact_surface surface = (enum tact_surface)(n % 3);
         double v = pow(10, uniform(-2, 2)), w = uniform(-1, 1), arm = uniform(0.1, 2), r[6];
         struct tact_local_problem p;
-        moving(surface, arm, v, w, uniform(0, 6), &p, r);
+        make_moving_patch(surface, arm, v, w, uniform(0, 6), &p, r);
         double most = -(r[1] * p.b[1] + r[2] * p.b[2] + r[3] * p.b[3]);
         assert_true(tact_local_residual(&p, r) < 1e-10);
         for (int k = 0; k < 200; k++) {
             double other[6];
             struct tact_local_problem q;
-            moving(surface, arm, pow(10, uniform(-2, 2)), uniform(-1, 1), uniform(0, 6), &q, other);
+            make_moving_patch(surface, arm, pow(10, uniform(-2, 2)), uniform(-1, 1), uniform(0, 6),
+                              &q, other);
             double power = -(other[1] * p.b[1] + other[2] * p.b[2] + other[3] * p.b[3]);
             assert_true(power <= most * (1 + 1e-9));
         }

@@ -48,8 +48,8 @@ static struct tact_shape shape_of(enum body_kind kind, const struct tact_mesh *m
 }
 
 /* Height of the lowest point of a body. offset: of its shape's frame [m]. */
-static double lowest(const struct tact_pose *pose, const struct tact_shape *shape,
-                     const double offset[3])
+static double lowest_point(const struct tact_pose *pose, const struct tact_shape *shape,
+                           const double offset[3])
 {
     const double *s = shape->size;
     double turn[9], at[3], low = INFINITY;
@@ -97,7 +97,7 @@ static void record_tick(struct world_scene *s, const struct tact_shape *shape,
     const int *near = tact_world_near(s->world, &count);
     out->ticks++;
     out->outrun += count && tact_world_contact(s->world, near[0])->outrun;
-    out->deepest = fmax(out->deepest, -lowest(&body->pose, shape, offset));
+    out->deepest = fmax(out->deepest, -lowest_point(&body->pose, shape, offset));
     out->least = fmin(out->least, body->pose.position[2]);
     out->energy = fmax(out->energy, scene_phase_energy(s) / before - 1.0);
 }

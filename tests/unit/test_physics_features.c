@@ -29,7 +29,7 @@ static struct tact_contact_law law_of(double friction)
     return law;
 }
 
-static void start(struct world_scene *s, double friction)
+static void start_world(struct world_scene *s, double friction)
 {
     struct tact_contact_law law = law_of(friction);
     scene_law(s, 0, 1, &law);
@@ -38,7 +38,7 @@ static void start(struct world_scene *s, double friction)
 }
 
 /* Height of the lowest corner of a body that is a box of these sides. */
-static double lowest(struct world_scene *s, int body, const double side[3])
+static double lowest_corner(struct world_scene *s, int body, const double side[3])
 {
     const struct tact_pose *pose = &tact_world_body(s->world, body)->pose;
     double turn[9], low = pose->position[2];
@@ -70,13 +70,13 @@ static void tilted_box_lands(void **state)
             scene_attach(&s, -1, &plate, &under, 0);
         }
         scene_solid(&s, &box, 0.3, place, 0.0);
-        start(&s, 0.0);
+        start_world(&s, 0.0);
         tact_quat_from_rotvec(tact_world_body(s.world, 0)->pose.quat_wxyz, turn);
         tact_world_refresh(s.world);
         double before = scene_phase_energy(&s);
         for (int k = 0; k * o.period < 0.2; k++) {
             scene_step(&s);
-            deepest = fmin(deepest, lowest(&s, 0, side));
+            deepest = fmin(deepest, lowest_corner(&s, 0, side));
             highest = fmax(highest, scene_phase_energy(&s) / before - 1.0);
             flat = scene_tilt(&s, 0) > 1e-6 ? (k + 1) * o.period : flat;
         }
@@ -84,7 +84,7 @@ static void tilted_box_lands(void **state)
             "%s, h %g ms: lowest corner %.1e m, energy %.1e over the start, flat after %.0f ms\n",
             i < 3 ? "half-space" : "plate of 1 mm", 1e3 * o.period, deepest, highest, 1e3 * flat);
         assert_true(deepest > -1e-12 && highest < 1e-12 && flat < 0.05 && s.unsolved == 0);
-        assert_true(fabs(lowest(&s, 0, side)) < 1e-12);
+        assert_true(fabs(lowest_corner(&s, 0, side)) < 1e-12);
         scene_close(&s);
     }
 }
@@ -105,13 +105,13 @@ static void box_in_touch_starts_without_overlap(void **state)
         scene_open(&s, &o);
         scene_ground(&s);
         scene_solid(&s, &box, 0.3, place, 0.0);
-        start(&s, 1.0);
+        start_world(&s, 1.0);
         tact_quat_from_rotvec(tact_world_body(s.world, 0)->pose.quat_wxyz, turn);
         tact_world_refresh(s.world);
-        double first = lowest(&s, 0, side);
+        double first = lowest_corner(&s, 0, side);
         int deep = tact_world_start(s.world, s.scratch);
         scene_run(&s, 1.0);
-        double last = lowest(&s, 0, side);
+        double last = lowest_corner(&s, 0, side);
         printf("starts at %.0e m: lowest corner %.1e m at the end\n", first, last);
         assert_true(deep == 0 && fabs(last) < 1e-12 && scene_tilt(&s, 0) < 1e-12);
         scene_close(&s);
@@ -138,10 +138,10 @@ static void block_is_not_pressed_through(void **state)
         under.position[2] = -1e-3;
         scene_attach(&s, -1, &plate, &under, 0);
         scene_solid(&s, &box, 0.03, place, 0.0);
-        start(&s, 0.5);
+        start_world(&s, 0.5);
         for (int k = 0; k < 500; k++) {
             scene_step(&s);
-            low[i] = fmin(low[i], lowest(&s, 0, side));
+            low[i] = fmin(low[i], lowest_corner(&s, 0, side));
         }
         scene_close(&s);
     }
@@ -163,7 +163,7 @@ static void stack_stands(void **state)
         const double place[3] = {0.001 * (i % 3), 0.0, 0.025 + 0.05 * i};
         scene_solid(&s, &box, 0.125, place, 0.1 * i);
     }
-    start(&s, 0.5);
+    start_world(&s, 0.5);
     double before = scene_phase_energy(&s);
     scene_run(&s, 0.5);
     for (int i = 0; i < 10; i++) {
@@ -203,7 +203,7 @@ static void block_slides_and_stops(void **state)
             scene_attach(&s, -1, &plate, &under, 0);
         }
         scene_solid(&s, &box, 0.3, place, 0.0);
-        start(&s, mu);
+        start_world(&s, mu);
         struct tact_body *body = tact_world_body(s.world, 0);
         tact_v3_set(body->twist, v * cos(0.5 * i), v * sin(0.5 * i), 0.0);
         scene_run(&s, 0.5);
@@ -231,7 +231,7 @@ static void block_tips_at_its_edge(void **state)
         scene_open(&s, &o);
         scene_ground(&s);
         scene_solid(&s, &box, 0.3, place, 0.0);
-        start(&s, 2.0);
+        start_world(&s, 2.0);
         scene_run(&s, 1.5);
         printf("slope %.4f of base / height: tilt %.1e\n", tan(slope) / 0.5, scene_tilt(&s, 0));
         assert_true(i ? scene_tilt(&s, 0) > 0.1 : scene_tilt(&s, 0) < 1e-9);
@@ -354,7 +354,7 @@ static void can_tips_at_its_rim(void **state)
         under.position[2] = -0.005;
         scene_attach(&s, -1, &plate, &under, 0);
         scene_solid(&s, &can, 0.3, place, i & 2 ? 0.4 : 0.0);
-        start(&s, 2.0);
+        start_world(&s, 2.0);
         scene_run(&s, 1.5);
         printf("slope %.4f of diameter / height: tilt %.1e\n", tan(slope) / 0.6, scene_tilt(&s, 0));
         assert_true(i & 1 ? scene_tilt(&s, 0) > 0.1 : scene_tilt(&s, 0) < 1e-9);
@@ -385,7 +385,7 @@ static void can_rolls(void **state)
             scene_attach(&s, -1, &plate, &under, 0);
         }
         scene_solid(&s, &can, 0.3, place, 0.0);
-        start(&s, 0.5);
+        start_world(&s, 0.5);
         struct tact_body *body = tact_world_body(s.world, 0);
         tact_quat_from_rotvec(body->pose.quat_wxyz, turn);
         tact_world_refresh(s.world);
@@ -421,7 +421,7 @@ static void egg_rocks(void **state)
     under.position[2] = -0.005;
     scene_attach(&s, -1, &plate, &under, 0);
     scene_solid(&s, &egg, mass, place, 0.0);
-    start(&s, 1.0);
+    start_world(&s, 1.0);
     double frequency = rocking_frequency(&s, turn, o.period, 10000);
     printf("rocks at %.5f of exact\n", frequency / exact);
     assert_true(fabs(frequency / exact - 1.0) < 2e-3);

@@ -77,7 +77,7 @@ static struct tact_link_def random_link(int parent, double radius, double length
     return def;
 }
 
-static void cover(struct hands_scene *s, int hand, int link, double radius, double length)
+static void add_link_shape(struct hands_scene *s, int hand, int link, double radius, double length)
 {
     struct world_scene *w = &s->world;
     const struct tact_owner owner = {TACT_OWNER_HAND, hand, link};
@@ -113,7 +113,7 @@ static void add_hand(struct hands_scene *s, int index)
     assert_int_equal(tact_world_add_hand(s->world.world, hand, 0), index);
     struct tact_hand_state state = tact_hand_state(hand);
     for (int i = 0; i < count; i++) {
-        cover(s, index, i, radius[i], length[i]);
+        add_link_shape(s, index, i, radius[i], length[i]);
         int slide = links[i].joint == TACT_JOINT_SLIDE;
         state.target[i] += uniform(-1, 1) * (slide ? 0.02 : 0.5);
         state.v[i] = random_index(2) ? 0 : uniform(-1, 1) * (slide ? 0.2 : 5);
@@ -165,7 +165,7 @@ static struct tact_contact_law random_law(void)
     return law;
 }
 
-static void build(struct hands_scene *s, int seed, double h)
+static void build_world(struct hands_scene *s, int seed, double h)
 {
     struct tact_world_options options = tact_world_options_default();
     options.period = h;
@@ -335,7 +335,7 @@ static double check_targets(struct hands_scene *s, struct world_tally *t)
     return most;
 }
 
-static void merge(struct worst *all, const struct worst *one, double bound)
+static void merge_worst(struct worst *all, const struct worst *one, double bound)
 {
     record_worst(all, one->value, one->seed);
     all->exceed += !(one->value <= bound);
@@ -348,20 +348,20 @@ static void add_tally(struct world_tally *all, const struct world_tally *one)
     all->contacts += one->contacts;
     all->deep += one->deep;
     all->stuck += one->stuck;
-    merge(&all->force, &one->force, 1e3);
-    merge(&all->energy, &one->energy, 1);
-    merge(&all->work, &one->work, 1);
-    merge(&all->drive, &one->drive, 1.001);
+    merge_worst(&all->force, &one->force, 1e3);
+    merge_worst(&all->energy, &one->energy, 1);
+    merge_worst(&all->work, &one->work, 1);
+    merge_worst(&all->drive, &one->drive, 1.001);
 }
 
 /* One world. Its energy may rise by the work of its drives, by the energy of its contacts' springs
  * at the start, by 1e-6 of the whole, and by the work that lifts every body out of its target
  * overlap. */
-static void run(int seed, double h, int ticks, struct world_tally *total)
+static void run_world(int seed, double h, int ticks, struct world_tally *total)
 {
     static struct hands_scene s;
     struct world_tally one = {0}, *t = &one;
-    build(&s, seed, h);
+    build_world(&s, seed, h);
     double first = compute_energy(&s), lift = s.weight * check_targets(&s, t);
     double driven = 0, all = fabs(first), springs = 0, work = 0;
     for (int i = 0; i < ticks; i++) {
@@ -386,7 +386,7 @@ static void run(int seed, double h, int ticks, struct world_tally *total)
     add_tally(total, &one);
 }
 
-static void report(const char *what, const struct worst *w)
+static void print_worst(const char *what, const struct worst *w)
 {
     print_message("  %s: at most %.2g (world %d), %d worlds exceed it\n", what, w->value, w->seed,
                   w->exceed);
@@ -406,16 +406,16 @@ static void random_hands(void **state)
         struct world_tally t = {0};
         double h = 1e-3 / (1 << k);
         for (int seed = first; seed < last; seed++) {
-            run(seed, h, TICKS << k, &t);
+            run_world(seed, h, TICKS << k, &t);
         }
         print_message("h %g: %ld ticks, %.2f contacts each, %ld stuck, %ld pairs start deep; "
                       "unsolved %.2f %%\n",
                       h, t.ticks, (double)t.contacts / (double)t.ticks, t.stuck, t.deep,
                       100.0 * (double)t.unsolved / (double)t.ticks);
-        report("force over the load, bar 1000", &t.force);
-        report("energy over what is allowed, bar 1", &t.energy);
-        report("work of contacts over the same, bar 1", &t.work);
-        report("force of a drive over its limit, bar 1", &t.drive);
+        print_worst("force over the load, bar 1000", &t.force);
+        print_worst("energy over what is allowed, bar 1", &t.energy);
+        print_worst("work of contacts over the same, bar 1", &t.work);
+        print_worst("force of a drive over its limit, bar 1", &t.drive);
         assert_int_equal(t.force.exceed, 0);
         assert_true(t.energy.exceed <= 2 + (last - first) / 100);
         assert_true(t.work.exceed <= 4 + (last - first) * 8 / 100);

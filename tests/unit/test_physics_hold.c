@@ -62,8 +62,8 @@ static void step_with_load(struct world_scene *s, int b, double load)
 
 /* Creep [m] over the last half of `seconds` at `share` of the limit; cyclic: times a sine of 2 Hz
  * (1) or of one sign (2). */
-static double creep(const char *name, const struct tact_shape *pad, double modulus, double share,
-                    int cyclic, double seconds, double *turn)
+static double measure_creep(const char *name, const struct tact_shape *pad, double modulus,
+                            double share, int cyclic, double seconds, double *turn)
 {
     struct world_scene s;
     int b = open_pinch(&s, pad, modulus), ticks = (int)lround(seconds * 1000);
@@ -99,17 +99,17 @@ static double creep(const char *name, const struct tact_shape *pad, double modul
     return distance;
 }
 
-static void run(const char *name, const struct tact_shape *pad, double modulus)
+static void run_pad(const char *name, const struct tact_shape *pad, double modulus)
 {
     double turn, shares[3] = {1 / 1.05, 1 / 2.0, 1 / 95.0};
     for (int i = 0; i < 3; i++) {
-        assert_true(creep(name, pad, modulus, shares[i], 0, 20, &turn) < 1e-9);
+        assert_true(measure_creep(name, pad, modulus, shares[i], 0, 20, &turn) < 1e-9);
     }
-    assert_true(creep(name, pad, modulus, 0.95, 1, 20, &turn) < 1e-9);
-    assert_true(creep(name, pad, modulus, 0.95, 2, 20, &turn) < 1e-9);
+    assert_true(measure_creep(name, pad, modulus, 0.95, 1, 20, &turn) < 1e-9);
+    assert_true(measure_creep(name, pad, modulus, 0.95, 2, 20, &turn) < 1e-9);
     /* beyond the limit the block slides for 0.1 s at the excess force over the mass, plus v h /
      * 2 */
-    double slid = creep(name, pad, modulus, 1.03, 0, 0.3, &turn);
+    double slid = measure_creep(name, pad, modulus, 1.03, 0, 0.3, &turn);
     double exact = 0.5 * (0.03 * 2 * MU * PRESS / MASS) * 0.1 * 0.1;
     assert_true(fabs(slid - (exact + 0.5e-3 * 0.3)) < 1e-6 * exact);
 }
@@ -118,21 +118,21 @@ static void a_flat_pad_does_not_creep(void **state)
 {
     (void)state;
     const struct tact_shape pad = scene_box(0.02, 0.02, 0.02);
-    run("flat pad", &pad, 0);
+    run_pad("flat pad", &pad, 0);
 }
 
 static void a_soft_ball_does_not_creep(void **state)
 {
     (void)state;
     const struct tact_shape pad = scene_sphere(0.01);
-    run("soft ball", &pad, 3e5);
+    run_pad("soft ball", &pad, 3e5);
 }
 
 static void a_hard_ball_does_not_creep(void **state)
 {
     (void)state;
     const struct tact_shape pad = scene_sphere(0.01);
-    run("hard ball", &pad, 0);
+    run_pad("hard ball", &pad, 0);
 }
 
 int main(void)

@@ -12,7 +12,7 @@
  * mass. */
 static const double G = 9.81, MU = 0.5, SINK = 1e-5;
 
-static void near(double got, double exact, double tolerance)
+static void assert_near(double got, double exact, double tolerance)
 {
     if (!(fabs(got - exact) <= tolerance)) {
         print_message("%.9f, exact %.9f\n", got, exact);
@@ -47,12 +47,12 @@ static void margins_of_a_block_on_a_slope(void **state)
         double slope = degrees * M_PI / 180, need = tan(slope);
         const struct tact_contact *c = box_on_slope(&s, slope, MU, 0.2, 0.04);
         double friction = need < MU ? 1 - need / MU : MU / need - 1;
-        near(c->margins.friction, friction, 1e-9);
-        near(c->margins.slip, friction, 1e-9);
-        near(c->margins.spin, 1, 1e-9);
-        near(c->margins.edge, 1 - need * (0.02 - SINK) / 0.1, 1e-9);
-        near(c->margins.normal, cos(slope), 1e-9);
-        near(c->margins.joint, 1, 0);
+        assert_near(c->margins.friction, friction, 1e-9);
+        assert_near(c->margins.slip, friction, 1e-9);
+        assert_near(c->margins.spin, 1, 1e-9);
+        assert_near(c->margins.edge, 1 - need * (0.02 - SINK) / 0.1, 1e-9);
+        assert_near(c->margins.normal, cos(slope), 1e-9);
+        assert_near(c->margins.joint, 1, 0);
         assert_int_equal(c->limits, need < MU ? 0 : TACT_LIMIT_CONE);
         scene_close(&s);
     }
@@ -68,7 +68,7 @@ static void a_tipping_block_reaches_the_edge_limit(void **state)
         struct world_scene s;
         const struct tact_contact *c = box_on_slope(&s, slopes[i], 2.0, 0.1, 0.3);
         double reach = (0.15 - SINK) / 0.05 * tan(slopes[i]);
-        near(c->margins.edge, reach < 1 ? 1 - reach : 1 / reach - 1, 1e-9);
+        assert_near(c->margins.edge, reach < 1 ? 1 - reach : 1 / reach - 1, 1e-9);
         assert_true(c->margins.slip > 0);
         assert_int_equal(c->limits, reach < 1 ? 0 : TACT_LIMIT_EDGE);
         scene_close(&s);
@@ -96,14 +96,14 @@ static void spinning_and_separating_bodies(void **state)
     double have = 2.0 / 3 * MU * G * 0.05, need = 0.5 * 0.05 * 0.05 * 10 / 1e-3;
     assert_int_equal(c->limits, TACT_LIMIT_SPIN);
     print_message("spin: margin %.6f, exact %.6f\n", c->margins.spin, have / need - 1);
-    near(c->margins.spin, have / need - 1, 4e-5);
-    near(c->margins.slip, c->margins.spin, 1e-6);
-    near(c->margins.friction, 1, 1e-6);
+    assert_near(c->margins.spin, have / need - 1, 4e-5);
+    assert_near(c->margins.slip, c->margins.spin, 1e-6);
+    assert_near(c->margins.friction, 1, 1e-6);
     memset(body->twist, 0, sizeof body->twist);
     body->twist[2] = 1.0;
     scene_solve(&s);
     assert_int_equal(c->limits, TACT_LIMIT_OPEN);
-    near(c->margins.normal, -1, 1e-9);
+    assert_near(c->margins.normal, -1, 1e-9);
     assert_true(c->touching && c->impulse[0] == 0);
     struct tact_pose *pose = &body->pose;
     pose->position[2] = 1.0;
@@ -152,7 +152,7 @@ static void a_saturated_drive_is_reported(void **state)
         const double exact[3] = {1 / asked - 1, 1 - asked / 5, 1};
         print_message("drive limit %g N: margin %.6f, normal force %.4f N\n", limits[i],
                       c->margins.joint, c->wrench[2]);
-        near(c->margins.joint, exact[i], 2.5e-5);
+        assert_near(c->margins.joint, exact[i], 2.5e-5);
         assert_int_equal(!!(c->limits & TACT_LIMIT_JOINT), i == 0);
         scene_close(&s);
         tact_shape_release(&ball);

@@ -69,7 +69,7 @@ static struct tact_contact_law random_law(const struct world_scene *s, int a, in
 }
 
 /* Makes a pile of random bodies above each other. Returns a bit mask of the models in it. */
-static int build(struct world_scene *s, double period, int points)
+static int build_pile(struct world_scene *s, double period, int points)
 {
     struct tact_world_options options = tact_world_options_default();
     const struct tact_material soft = {.field = {.modulus = 1e6, .thickness = 0.1}};
@@ -137,7 +137,7 @@ static void mixed_worlds(void **state)
     struct tally world_tallies[2] = {{.ticks = 0}}; /* without points, and with */
     int worlds = campaign_size(90, 3000), models = 0;
     for (int seed = 0; seed < worlds; seed++) {
-        int seen = build(&s, 1e-3 / (1 << seed % 3), seed & 1);
+        int seen = build_pile(&s, 1e-3 / (1 << seed % 3), seed & 1);
         struct tally *t = &world_tallies[seed & 1];
         long before = t->unsolved;
         models += __builtin_popcount((unsigned)seen);

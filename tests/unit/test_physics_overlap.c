@@ -42,7 +42,7 @@ static struct tact_hand *add_hand(struct world_scene *s, const struct tact_link_
 }
 
 /* A capsule along x from the link's joint on; a ball where its length is 0. */
-static void cover(struct world_scene *s, int link, double radius, double length)
+static void add_link_shape(struct world_scene *s, int link, double radius, double length)
 {
     const double turn = length > 0 ? sqrt(0.5) : 0;
     const struct tact_pose local = {{0.5 * length, 0, 0}, {sqrt(1 - turn * turn), 0, turn, 0}};
@@ -55,7 +55,7 @@ static void cover(struct world_scene *s, int link, double radius, double length)
     assert_true(tact_world_add_shape(s->world, owner, own, &local, 1) >= 0);
 }
 
-static void start(struct world_scene *s, double mu)
+static void start_world(struct world_scene *s, double mu)
 {
     const struct tact_contact_law law = scene_rigid(mu);
     scene_law(s, 0, 1, &law);
@@ -65,7 +65,7 @@ static void start(struct world_scene *s, double mu)
 
 /* Steps, and returns the largest normal force of any contact in any tick [N]. Fails where a joint's
  * state is not finite. */
-static double run(struct world_scene *s, double seconds)
+static double run_and_find_force(struct world_scene *s, double seconds)
 {
     double most = 0;
     for (long i = lround(seconds / s->options.period); i > 0; i--) {
@@ -95,7 +95,7 @@ static struct tact_hand *open_slide(struct world_scene *s, double h, double slop
     scene_open(s, &options);
     scene_ground(s);
     struct tact_hand *hand = add_hand(s, &def, 1);
-    cover(s, 0, 0.01, 0);
+    add_link_shape(s, 0, 0.01, 0);
     return hand;
 }
 
@@ -111,8 +111,8 @@ static void a_slide_that_starts_inside_is_not_pushed_out(void **state)
             struct world_scene s;
             double along = slopes[i] / hypot(1, slopes[i]);
             struct tact_hand *hand = open_slide(&s, periods[k % 3], slopes[i], 1e-4);
-            start(&s, k < 3 ? 0.5 : 0);
-            double most = run(&s, 0.5), moved = tact_hand_state(hand).q[0];
+            start_world(&s, k < 3 ? 0.5 : 0);
+            double most = run_and_find_force(&s, 0.5), moved = tact_hand_state(hand).q[0];
             print_message("slope %g, h %g, mu %g: %.2e N, moved %.2e m\n", slopes[i],
                           periods[k % 3], k < 3 ? 0.5 : 0, most, moved);
             assert_true(most <= 10 * 0.1 * G);
@@ -135,7 +135,7 @@ static void a_slide_put_inside_is_opened_or_reported(void **state)
             const struct tact_contact_law law = scene_rigid(0);
             scene_law(&s, 0, 1, &law);
             assert_int_equal(tact_world_finish(s.world), 0);
-            double most = run(&s, 0.2), speed = tact_hand_state(hand).v[0];
+            double most = run_and_find_force(&s, 0.2), speed = tact_hand_state(hand).v[0];
             const struct tact_contact *c = tact_world_contact(s.world, 0);
             print_message("slope %g, h %g: %.2e N, %.2e m/s, stuck %d\n", slopes[i], periods[k],
                           most, speed, c->stuck);
@@ -169,12 +169,12 @@ static void a_finger_that_starts_inside_its_palm(void **state)
             scene_open(&s, &options);
             scene_ground(&s);
             struct tact_hand *hand = add_hand(&s, links, 3);
-            cover(&s, 0, 0.01, 0.04);
-            cover(&s, 1, 0.008, 0.03);
-            cover(&s, 2, 0.008, 0);
-            start(&s, 0.5);
+            add_link_shape(&s, 0, 0.01, 0.04);
+            add_link_shape(&s, 1, 0.008, 0.03);
+            add_link_shape(&s, 2, 0.008, 0);
+            start_world(&s, 0.5);
             assert_int_equal(tact_world_contact(s.world, 0)->stuck, k > 0);
-            double most = run(&s, 0.3);
+            double most = run_and_find_force(&s, 0.3);
             print_message("h %g, axis %d: %.2f N\n", periods[i], k, most);
             assert_true(most <= 100 * 0.15 * G);
             assert_true(fabs(tact_hand_state(hand).q[0]) < 0.1);
@@ -211,10 +211,10 @@ static void a_hand_whose_links_overlap_at_the_start(void **state)
         }
         struct tact_hand *hand = add_hand(&s, links, 12);
         for (int j = 0; j < 12; j++) {
-            cover(&s, j, radius[j % 3], length[j % 3]);
+            add_link_shape(&s, j, radius[j % 3], length[j % 3]);
         }
-        start(&s, 0.5);
-        double most = run(&s, 0.2);
+        start_world(&s, 0.5);
+        double most = run_and_find_force(&s, 0.2);
         print_message("h %g: %.2f N\n", periods[i], most);
         assert_true(most <= 1e3 * (4 * 0.06 * G + 12 * 1 / 0.02));
         for (int j = 0; j < 12; j++) {
@@ -251,7 +251,7 @@ static void a_jammed_box_is_in_balance(void **state)
         struct tact_world_options options = options_of_period(periods[i]);
         tact_v3_set(options.gravity, G, 0, 0); /* gravity along x */
         int b = put_between_walls(&s, &options, 0.5);
-        double most = run(&s, 0.5);
+        double most = run_and_find_force(&s, 0.5);
         const double *at = tact_world_body(s.world, b)->pose.position;
         print_message("h %g: %.3g N, box at %.2e %.2e %.2e\n", periods[i], most, at[0], at[1],
                       at[2]);
@@ -271,7 +271,7 @@ static void a_jammed_box_is_carried_by_friction(void **state)
         const struct tact_world_options options = options_of_period(periods[i % 3]);
         const double friction = i < 3 ? 0.5 : 0;
         int b = put_between_walls(&s, &options, friction);
-        double t = 0.05, most = run(&s, t);
+        double t = 0.05, most = run_and_find_force(&s, t);
         double fallen = -tact_world_body(s.world, b)->pose.position[2];
         print_message("h %g, mu %g: %.3g N, fell %.3e m\n", options.period, friction, most, fallen);
         assert_true(most <= 1e3 * 0.2 * G);
@@ -330,11 +330,11 @@ static void a_ball_wholly_inside_a_box_has_no_force(void **state)
         scene_open(&s, &options);
         scene_attach(&s, -1, &box, &here, 0);
         struct tact_hand *hand = add_hand(&s, &def, 1);
-        cover(&s, 0, 0.01, 0);
-        start(&s, 0.5);
+        add_link_shape(&s, 0, 0.01, 0);
+        start_world(&s, 0.5);
         struct tact_contact *c = tact_world_contact(s.world, 0);
         assert_true(c->stuck && c->preload > 0.1);
-        double most = run(&s, 0.1);
+        double most = run_and_find_force(&s, 0.1);
         assert_true(most == 0 && c->stuck && !c->touching);
         assert_true(tact_hand_state(hand).q[0] == 0);
         tact_hand_state(hand).target[0] = 0.07;
@@ -365,13 +365,13 @@ static void an_initial_overlap_is_kept_and_only_shrinks(void **state)
         scene_open(&s, &options);
         scene_ground(&s);
         int b = scene_solid(&s, &box, 0.2, (double[3]){0, 0, heights[0]}, 0);
-        start(&s, 0.5);
+        start_world(&s, 0.5);
         assert_true(fabs(tact_world_contact(s.world, 0)->preload - (0.005 - 2e-5)) < 1e-12);
         for (int k = 0; k < 4; k++) {
             struct tact_body *body = tact_world_body(s.world, b);
             body->pose.position[2] = heights[k];
             tact_world_refresh(s.world);
-            double most = run(&s, 0.5);
+            double most = run_and_find_force(&s, 0.5);
             print_message("h %g, put at %.3f: %.4f N, rests at %.9f\n", periods[i], heights[k],
                           most, body->pose.position[2]);
             assert_true(fabs(body->pose.position[2] - rests[k]) < 3e-7);

@@ -40,7 +40,7 @@ struct pinch {
 };
 
 /* A fingertip that slides along y and presses towards -sign y. */
-static struct tact_link_def finger(double sign)
+static struct tact_link_def make_finger(double sign)
 {
     struct tact_link_def link = {.parent = -1,
                                  .joint = TACT_JOINT_SLIDE,
@@ -55,7 +55,7 @@ static struct tact_link_def finger(double sign)
 
 static void add_fingers(struct world_scene *s, double half, enum tip tip)
 {
-    struct tact_link_def links[2] = {finger(1), finger(-1)};
+    struct tact_link_def links[2] = {make_finger(1), make_finger(-1)};
     struct tact_pose base = tact_pose_identity(), along_y = tact_pose_identity();
     struct tact_hand *hand;
     for (int i = 0; i < 2; i++) {
@@ -191,7 +191,7 @@ static void device_moments(struct pinch *p)
     }
 }
 
-static void step(struct pinch *p, double force)
+static void step_pinch(struct pinch *p, double force)
 {
     struct world_scene *s = &p->scene;
     struct tact_body *body = tact_world_body(s->world, p->body);
@@ -225,7 +225,7 @@ static void measure_object(struct pinch *p, double *points)
 
 /* Largest displacement [m] of either point in the second half of `seconds`; where the tips have a
  * tangential compliance, from one period of the load to the next. */
-static double creep(struct pinch *p, enum load load, double share, double seconds)
+static double measure_creep(struct pinch *p, enum load load, double share, double seconds)
 {
     double weight = tact_world_body(p->scene.world, p->body)->mass * G * share, from[6], now[6];
     double h = p->scene.options.period, worst = 0;
@@ -236,7 +236,7 @@ static double creep(struct pinch *p, enum load load, double share, double second
         if (p->tangential > 0) { /* a sudden load would overshoot the limit */
             wave *= tact_min(1, t - p->release);
         }
-        step(p, t < p->release ? 0 : weight * wave);
+        step_pinch(p, t < p->release ? 0 : weight * wave);
         if (i == ticks / 2) {
             measure_object(p, from);
         } else if (i > ticks / 2 && (!(p->tangential > 0) || (i - ticks / 2) % 500 == 0)) {
@@ -251,13 +251,13 @@ static double creep(struct pinch *p, enum load load, double share, double second
     return worst;
 }
 
-static double run(struct pinch *p, enum object object, enum tip tip, enum load load, double margin,
-                  double seconds)
+static double run_pinch(struct pinch *p, enum object object, enum tip tip, enum load load,
+                        double margin, double seconds)
 {
     static const char *const objects[] = {"capsule", "box", "ruler"};
     static const char *const loads[] = {"steady", "cyclic", "pulsing"};
     open_pinch(p, object, tip, margin);
-    double moved = creep(p, load, 1, seconds);
+    double moved = measure_creep(p, load, 1, seconds);
     const struct tact_contact *c = tact_world_contact(p->scene.world, 0);
     print_message("%-7s %s tips, %s moments, %-7s load at %5.2f times margin: moved %.1e m in the "
                   "last %g s; N %.4f, residual %.0e\n",
@@ -274,15 +274,15 @@ static void check_hold(struct pinch *p, enum tip tip, double seconds, double mos
     static const double margins[3] = {1.05, 2, 95};
     for (enum object object = CAPSULE; object <= RULER; object++) {
         for (int i = 0; i < 3; i++) {
-            assert_true(run(p, object, tip, STEADY, margins[i], seconds) <= most);
+            assert_true(run_pinch(p, object, tip, STEADY, margins[i], seconds) <= most);
         }
-        assert_true(run(p, object, tip, CYCLIC, 1 / 0.95, seconds) <= most);
-        assert_true(run(p, object, tip, PULSING, 1 / 0.95, seconds) <= most);
+        assert_true(run_pinch(p, object, tip, CYCLIC, 1 / 0.95, seconds) <= most);
+        assert_true(run_pinch(p, object, tip, PULSING, 1 / 0.95, seconds) <= most);
     }
 }
 
 /* Duration of a run, which ctest shortens, and further under a sanitizer. */
-static double seconds(double usual)
+static double run_duration(double usual)
 {
     const char *asked = getenv("TACT_PINCH_SECONDS");
     return asked ? atof(asked) : SANITIZED ? fmin(usual, 1) : usual;
@@ -292,7 +292,7 @@ static void no_creep_with_host_moments(void **state)
 {
     (void)state;
     struct pinch p = {.release = 0.5};
-    check_hold(&p, BALL_TIP, seconds(6), 1e-9);
+    check_hold(&p, BALL_TIP, run_duration(6), 1e-9);
 }
 
 /* An alternating load turns the ruler by milliradians about compliant tips: the springs follow
@@ -301,14 +301,14 @@ static void no_creep_of_soft_tips(void **state)
 {
     (void)state;
     struct pinch p = {.release = 0.5, .tangential = 5e-6};
-    check_hold(&p, BALL_TIP, seconds(6), 1e-8);
+    check_hold(&p, BALL_TIP, run_duration(6), 1e-8);
 }
 
 static void no_creep_with_mesh_tips(void **state)
 {
     (void)state;
     struct pinch p = {.release = 0.5};
-    check_hold(&p, CAPSULE_TIP, seconds(2), 1e-9);
+    check_hold(&p, CAPSULE_TIP, run_duration(2), 1e-9);
 }
 
 static void need_device(void)
@@ -327,7 +327,7 @@ static void no_creep_with_single_precision(void **state)
     (void)state;
     need_device();
     struct pinch p = {.device = 1, .release = 0.5};
-    check_hold(&p, CAPSULE_TIP, seconds(2), 1e-8);
+    check_hold(&p, CAPSULE_TIP, run_duration(2), 1e-8);
 }
 
 static void no_creep_with_late_single_precision(void **state)
@@ -335,7 +335,7 @@ static void no_creep_with_late_single_precision(void **state)
     (void)state;
     need_device();
     struct pinch p = {.device = 1, .delay_ticks = 1, .release = 0.5};
-    check_hold(&p, CAPSULE_TIP, seconds(2), 1e-8);
+    check_hold(&p, CAPSULE_TIP, run_duration(2), 1e-8);
 }
 
 /* At 1.03 times the limit the excess force accelerates the object: the box by the exact distance,
@@ -347,9 +347,9 @@ static void slides_beyond_the_limit(void **state)
     double h = 1e-3, t = p.release;
     double fallen = 0.5 * G * (1 - 1 / 1.03) * t * (t + h); /* including the integrator's v h / 2 */
     print_message("the excess alone moves a body by %.3e m\n", fallen);
-    assert_true(run(&p, CAPSULE, BALL_TIP, STEADY, 1 / 1.03, 2 * t) > fallen);
-    assert_true(fabs(run(&p, BOX, BALL_TIP, STEADY, 1 / 1.03, 2 * t) / fallen - 1) < 0.05);
-    assert_true(run(&p, RULER, BALL_TIP, STEADY, 1 / 1.03, 2 * t) > 0.1 * fallen);
+    assert_true(run_pinch(&p, CAPSULE, BALL_TIP, STEADY, 1 / 1.03, 2 * t) > fallen);
+    assert_true(fabs(run_pinch(&p, BOX, BALL_TIP, STEADY, 1 / 1.03, 2 * t) / fallen - 1) < 0.05);
+    assert_true(run_pinch(&p, RULER, BALL_TIP, STEADY, 1 / 1.03, 2 * t) > 0.1 * fallen);
 }
 
 int main(void)

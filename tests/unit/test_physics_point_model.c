@@ -63,8 +63,8 @@ static double step_scene_pair(struct scene_pair *scene_pair, double length)
 }
 
 /* The same over some ticks. */
-static void compare(const char *name, build_fn build, struct tact_world_options options, int ticks,
-                    double length, double allowed)
+static void compare_models(const char *name, build_fn build, struct tact_world_options options,
+                           int ticks, double length, double allowed)
 {
     struct scene_pair scene_pair;
     double worst = 0;
@@ -82,7 +82,7 @@ static void compare(const char *name, build_fn build, struct tact_world_options 
     close_scene_pair(&scene_pair);
 }
 
-static void finish(struct world_scene *s, double friction)
+static void finish_scene(struct world_scene *s, double friction)
 {
     struct tact_contact_law law = scene_rigid(friction);
     scene_law(s, 0, 1, &law);
@@ -96,7 +96,7 @@ static void build_block(struct world_scene *s)
     const double at[3] = {0, 0, 0.02 - 2e-5};
     scene_ground(s);
     scene_solid(s, &block, 1, at, 0.3);
-    finish(s, 0.4);
+    finish_scene(s, 0.4);
 }
 
 static void build_sliding_block(struct world_scene *s)
@@ -112,7 +112,7 @@ static void build_octagon(struct world_scene *s)
     const double at[3] = {0, 0, 0.01 - 2e-5};
     scene_ground(s);
     scene_solid(s, &plate, 1, at, 0);
-    finish(s, 0.5);
+    finish_scene(s, 0.5);
     tact_world_body(s->world, 0)->twist[0] = 1;
 }
 
@@ -122,7 +122,7 @@ static void build_tall_block(struct world_scene *s)
     const double at[3] = {0, 0, 0.05 - 2e-5};
     scene_ground(s);
     scene_solid(s, &block, 1, at, 0);
-    finish(s, 2);
+    finish_scene(s, 2);
 }
 
 static void build_stack(struct world_scene *s)
@@ -136,7 +136,7 @@ static void build_stack(struct world_scene *s)
         z += size - 2e-5;
         size *= 0.7;
     }
-    finish(s, 0.5);
+    finish_scene(s, 0.5);
 }
 
 static void build_table(struct world_scene *s)
@@ -148,19 +148,19 @@ static void build_table(struct world_scene *s)
     const double at[3] = {0, 0, -2e-5};
     scene_ground(s);
     scene_solid(s, &table, 5, at, 0);
-    finish(s, 0.5);
+    finish_scene(s, 0.5);
 }
 
 static void same_wrenches(void **state)
 {
     (void)state;
     struct tact_world_options flat = tact_world_options_default();
-    compare("block that slides", build_sliding_block, flat, 50, 0.05, 1e-9);
-    compare("octagon that slides", build_octagon, flat, 50, 0.1, 1e-9);
-    compare("block held on a slope", build_block, scene_slope(0.3), 50, 0.05, 1e-9);
-    compare("block that tips", build_tall_block, scene_slope(0.42), 50, 0.02, 1e-9);
-    compare("table", build_table, flat, 20, 0.4, 1e-9);
-    compare("stack of 5, tapered", build_stack, flat, 3, 0.1, 1e-8);
+    compare_models("block that slides", build_sliding_block, flat, 50, 0.05, 1e-9);
+    compare_models("octagon that slides", build_octagon, flat, 50, 0.1, 1e-9);
+    compare_models("block held on a slope", build_block, scene_slope(0.3), 50, 0.05, 1e-9);
+    compare_models("block that tips", build_tall_block, scene_slope(0.42), 50, 0.02, 1e-9);
+    compare_models("table", build_table, flat, 20, 0.4, 1e-9);
+    compare_models("stack of 5, tapered", build_stack, flat, 3, 0.1, 1e-8);
 }
 
 /* Sweeps that reach the residual 1e-10 from zero, and a tick later with 1 % more weight. */

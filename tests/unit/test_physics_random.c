@@ -59,7 +59,7 @@ static struct tact_contact_law random_law(void)
 }
 
 /* Makes random world `seed`. sweeps: limit of sweeps in a tick; 0: the default. */
-static void build(struct world_scene *s, int seed, int sweeps)
+static void build_world(struct world_scene *s, int seed, int sweeps)
 {
     struct tact_world_options options = tact_world_options_default();
     options.iterations = sweeps ? sweeps : options.iterations;
@@ -109,7 +109,7 @@ static void random_worlds(void **state)
     int first = one ? atoi(one) : 0, last = one ? first + 1 : campaign_size(WORLDS, ALL_WORLDS);
     for (int seed = first; seed < last; seed++) {
         long before = t.unsolved;
-        build(&s, seed, 0);
+        build_world(&s, seed, 0);
         for (int i = 0; i < TICKS; i++) {
             if (!tick(&s, seed, &t)) {
                 fail_msg("world %d, tick %d: not finite", seed, i);
@@ -144,7 +144,7 @@ static void random_worlds(void **state)
 
 /* Kinetic energy of all bodies [J]; *fall: the kinetic energy that they gain in a tick of free
  * fall. */
-static double motion(struct world_scene *s, double *fall)
+static double kinetic_energy(struct world_scene *s, double *fall)
 {
     double energy = 0, speed = s->options.period * tact_v3_norm(s->options.gravity);
     *fall = 0;
@@ -169,17 +169,17 @@ static void unsolved_ticks_do_not_add_energy(void **state)
     struct worst ratio = {0};
     long ticks = 0, unsolved = 0, over = 0;
     for (int seed = 0; seed < campaign_size(WORLDS, ALL_WORLDS) / 5; seed++) {
-        build(&full, seed, 0);
-        build(&few, seed, 2 + seed % 7);
+        build_world(&full, seed, 0);
+        build_world(&few, seed, 2 + seed % 7);
         for (int i = 0; i < TICKS; i++) {
             for (int k = 0; k < tact_world_body_count(full.world); k++) {
                 *tact_world_body(few.world, k) = *tact_world_body(full.world, k);
             }
             tact_world_refresh(few.world);
-            double fall, came = motion(&full, &fall);
+            double fall, came = kinetic_energy(&full, &fall);
             scene_solve(&full);
             scene_solve(&few);
-            double right = motion(&full, &fall), got = motion(&few, &fall);
+            double right = kinetic_energy(&full, &fall), got = kinetic_energy(&few, &fall);
             double share = got / (came + right + fall);
             ticks++;
             unsolved += few.stats.residual > 1e-8;

@@ -19,7 +19,7 @@ struct energy_balance {
     double rest_time;      /* first time after which nothing moved faster than 1e-3 m/s or rad/s */
 };
 
-static void run(struct world_scene *s, double seconds, struct energy_balance *out)
+static void run_with_balance(struct world_scene *s, double seconds, struct energy_balance *out)
 {
     double h = s->options.period;
     memset(out, 0, sizeof *out);
@@ -104,7 +104,7 @@ static void cylinder_rests(void **state)
         int b = open_body(&s, 0, 0.4, 0.1, 0.3 + 0.4 * i, 0);
         tact_world_body(s.world, b)->twist[0] = 0.3;
         tact_world_body(s.world, b)->twist[3] = 2;
-        run(&s, 5, &e);
+        run_with_balance(&s, 5, &e);
         print_message("cylinder %d: tilt %.3f deg\n", i, scene_tilt(&s, b) * 180 / M_PI);
         check_energy(&e);
         assert_true(e.rest_time < 2);
@@ -127,7 +127,7 @@ static void coin_rests(void **state)
         } else {
             body->twist[5] = 40;
         }
-        run(&s, 8, &e);
+        run_with_balance(&s, 8, &e);
         print_message("coin %d: tilt %.3f deg, speed %.1e m/s, spin %.1e rad/s\n", i,
                       scene_tilt(&s, b) * 180 / M_PI, tact_v3_norm(body->twist),
                       tact_v3_norm(body->twist + 3));
@@ -162,7 +162,7 @@ static void heap_loses_energy(void **state)
         scene_law(&s, 0, 1, &law);
         scene_law(&s, 1, 1, &law);
         scene_start(&s);
-        run(&s, 3, &e);
+        run_with_balance(&s, 3, &e);
         check_energy(&e);
         scene_close(&s);
     }

@@ -61,7 +61,7 @@ static void foot_point(struct stand *s, double foot[3])
     tact_pose_point(foot, &tact_world_body(s->scene.world, s->box)->pose, down);
 }
 
-static double turned(struct stand *s, int axis)
+static double rotation_about(struct stand *s, int axis)
 {
     const double *q = tact_world_body(s->scene.world, s->box)->pose.quat_wxyz;
     return 2 * q[1 + axis] * (q[0] < 0 ? -1 : 1);
@@ -104,12 +104,12 @@ static void rotation_follows_the_stiffness(void **state)
         double x2 = s.side[0] * s.side[0] / 12, y2 = s.side[1] * s.side[1] / 12;
         open_stand(&s, c, t, overlap[i]);
         run_under_wrench(&s, twist, 2);
-        double yaw = turned(&s, 2), exact_yaw = torque * t / (x2 + y2);
+        double yaw = rotation_about(&s, 2), exact_yaw = torque * t / (x2 + y2);
         scene_close(&s.scene);
         open_stand(&s, c, t, overlap[i]);
         run_under_wrench(&s, tilt, 2);
         double tips = MASS * G * 0.5 * s.side[2];
-        double pitch = turned(&s, 1), exact_pitch = torque / (x2 / c - tips);
+        double pitch = rotation_about(&s, 1), exact_pitch = torque / (x2 / c - tips);
         print_message("overlap %.0e: turns by %.3e of %.3e rad, tilts by %.4e of %.4e rad\n",
                       overlap[i], yaw, exact_yaw, pitch, exact_pitch);
         assert_true(fabs(yaw / exact_yaw - 1) < 2e-4);

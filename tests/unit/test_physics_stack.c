@@ -9,7 +9,7 @@
 #include "support/world_scene.h"
 
 /* Builds `count` cubes on the floor, the side of the first `size`, each next `taper` times it. */
-static void build(struct world_scene *s, int count, double size, double taper)
+static void build_stack(struct world_scene *s, int count, double size, double taper)
 {
     struct tact_contact_law law = scene_rigid(0.5);
     double z = -2e-5;
@@ -28,7 +28,7 @@ static void build(struct world_scene *s, int count, double size, double taper)
 }
 
 /* Largest horizontal distance of any cube from its position in `from` (3 numbers a cube). */
-static double drift(struct world_scene *s, const double *from, double *sink)
+static double horizontal_drift(struct world_scene *s, const double *from, double *sink)
 {
     double worst = 0;
     *sink = 0;
@@ -51,7 +51,7 @@ static void run_stack(const char *name, int count, double size, double taper)
 {
     struct world_scene s;
     double at[30], sink;
-    build(&s, count, size, taper);
+    build_stack(&s, count, size, taper);
     scene_step(&s);
     int cold = s.stats.iterations;
     scene_run(&s, 0.999);
@@ -59,7 +59,7 @@ static void run_stack(const char *name, int count, double size, double taper)
     store_positions(&s, at);
     s.most_iterations = 0;
     scene_run(&s, 10);
-    double moved = drift(&s, at, &sink);
+    double moved = horizontal_drift(&s, at, &sink);
     print_message("%s: %.1e m sideways and %.1e m up or down in 10 s; sweeps %d cold, at most %d "
                   "settling, %d after; worst residual %.1e, unsolved %ld of %ld\n",
                   name, moved, sink, cold, settling, s.most_iterations, s.worst_residual,

@@ -21,7 +21,7 @@ struct element {
     uint64_t sum;
 };
 
-static void fill(struct element *e, uint64_t number)
+static void fill_element(struct element *e, uint64_t number)
 {
     uint64_t x = number * UINT64_C(0x9e3779b97f4a7c15) + 1;
     e->number = number;
@@ -38,7 +38,7 @@ static void fill(struct element *e, uint64_t number)
 static int intact(const struct element *e)
 {
     struct element expected;
-    fill(&expected, e->number);
+    fill_element(&expected, e->number);
     for (int i = 0; i < 7; i++) {
         if (e->words[i] != expected.words[i]) {
             return 0;
@@ -84,7 +84,7 @@ static void test_order_and_counts_across_the_wrap(void **state)
             assert_non_null(e);
             assert_int_equal((uintptr_t)e % _Alignof(max_align_t), 0);
             assert_ptr_equal(e, tact_ring_reserve(ring));
-            fill(e, written++);
+            fill_element(e, written++);
             tact_ring_commit(ring);
             assert_int_equal(tact_ring_occupancy(ring), written - read);
         }
@@ -147,7 +147,7 @@ static void *produce(void *arg)
             e = tact_ring_reserve(s->ring);
         }
         if (e) {
-            fill(e, i);
+            fill_element(e, i);
             tact_ring_commit(s->ring);
         }
     }
@@ -156,7 +156,7 @@ static void *produce(void *arg)
     while (!(last = tact_ring_reserve(s->ring))) {
         sched_yield();
     }
-    fill(last, s->count);
+    fill_element(last, s->count);
     tact_ring_commit(s->ring);
     return NULL;
 }

@@ -41,7 +41,7 @@ static struct tact_scene *parse(const char *text)
     return scene;
 }
 
-static void near(double value, double expected, double relative)
+static void assert_near(double value, double expected, double relative)
 {
     if (!(fabs(value - expected) <= relative * fmax(1e-300, fabs(expected)))) {
         fail_msg("%.17g, expected %.17g", value, expected);
@@ -66,14 +66,14 @@ static void test_ruler(void **state)
     struct tact_scene *s = load_example("ruler");
     const struct tact_scene_body *ruler = &s->bodies[0];
     assert_int_equal(s->bodies_count, 1);
-    near(ruler->mass, 0.03, 0.0);
-    near(ruler->position[0], 0.05, 0.0);
-    near(ruler->support_until, 1.0, 0.0);
-    near(ruler->inertia[0], 0.03 / 12 * (0.002 * 0.002 + 0.03 * 0.03), 1e-12);
-    near(ruler->inertia[1], 0.03 / 12 * (0.30 * 0.30 + 0.03 * 0.03), 1e-12);
-    near(ruler->inertia[2], 0.03 / 12 * (0.30 * 0.30 + 0.002 * 0.002), 1e-12);
-    near(s->pairs[0].law.friction, 0.8, 0.0);
-    near(s->materials[0].modulus, 3e5, 0.0);
+    assert_near(ruler->mass, 0.03, 0.0);
+    assert_near(ruler->position[0], 0.05, 0.0);
+    assert_near(ruler->support_until, 1.0, 0.0);
+    assert_near(ruler->inertia[0], 0.03 / 12 * (0.002 * 0.002 + 0.03 * 0.03), 1e-12);
+    assert_near(ruler->inertia[1], 0.03 / 12 * (0.30 * 0.30 + 0.03 * 0.03), 1e-12);
+    assert_near(ruler->inertia[2], 0.03 / 12 * (0.30 * 0.30 + 0.002 * 0.002), 1e-12);
+    assert_near(s->pairs[0].law.friction, 0.8, 0.0);
+    assert_near(s->materials[0].modulus, 3e5, 0.0);
 
     const struct tact_scene_hand *h = &s->hands[0];
     assert_int_equal(h->links_count, 4);
@@ -81,12 +81,12 @@ static void test_ruler(void **state)
     for (uint32_t i = 0; i < 4; i++) {
         double side = i < 2 ? 1.0 : -1.0, closed[2] = {0.006821448654675488, -1.2071069668830487};
         const struct tact_scene_link *link = &h->links[i];
-        near(link->inertia[0], 0.03 * (3 * 0.008 * 0.008 + 0.05 * 0.05) / 12, 1e-12);
-        near(link->inertia[2], 0.5 * 0.03 * 0.008 * 0.008, 1e-12);
-        near(link->joint.stiffness, i % 2 ? 1.0 : 2.0, 0.0);
-        near(link->joint.damping, i % 2 ? 0.005 : 0.02, 0.0);
-        near(s->inputs[i].offset + s->inputs[i].scale, side * closed[i % 2], 1e-12);
-        near(s->inputs[i].offset, link->joint.start, 0.0);
+        assert_near(link->inertia[0], 0.03 * (3 * 0.008 * 0.008 + 0.05 * 0.05) / 12, 1e-12);
+        assert_near(link->inertia[2], 0.5 * 0.03 * 0.008 * 0.008, 1e-12);
+        assert_near(link->joint.stiffness, i % 2 ? 1.0 : 2.0, 0.0);
+        assert_near(link->joint.damping, i % 2 ? 0.005 : 0.02, 0.0);
+        assert_near(s->inputs[i].offset + s->inputs[i].scale, side * closed[i % 2], 1e-12);
+        assert_near(s->inputs[i].offset, link->joint.start, 0.0);
         assert_int_equal(link->shapes_count, i % 2);
     }
     /* In the open pose the left tip is about 1 cm from the ruler's face at y = 1 mm. */
@@ -95,7 +95,7 @@ static void test_ruler(void **state)
     assert_true(gap > 0.009 && gap < 0.012);
     assert_int_equal(s->devices[0].settings[0].rows, 3);
     assert_int_equal(s->devices[0].settings[0].columns, 4);
-    near(s->devices[0].settings[0].numbers[4], 0.1, 0.0);
+    assert_near(s->devices[0].settings[0].numbers[4], 0.1, 0.0);
     tact_scene_free(s);
 }
 
@@ -187,12 +187,12 @@ static void test_defaults(void **state)
                                  "devices: [{name: d, type: t}]\n"
                                  "inputs: [{from: d.c, to: h.l}]\n"
                                  "outputs: [{from: h.l, to: d.c, limit: 1, rate: 2}]\n");
-    near(s->gravity[2], -9.81, 0.0);
-    near(s->period, 0.001, 0.0);
-    near(s->duration, 10.0, 0.0);
-    near(s->contact.overlap, 2e-5, 0.0);
-    near(s->contact.dissipation, 0.0, 0.0); /* an explicit 0 stays 0 */
-    near(s->contact.tolerance, 1e-10, 0.0);
+    assert_near(s->gravity[2], -9.81, 0.0);
+    assert_near(s->period, 0.001, 0.0);
+    assert_near(s->duration, 10.0, 0.0);
+    assert_near(s->contact.overlap, 2e-5, 0.0);
+    assert_near(s->contact.dissipation, 0.0, 0.0); /* an explicit 0 stays 0 */
+    assert_near(s->contact.tolerance, 1e-10, 0.0);
     assert_int_equal(s->contact.iterations, 50);
     assert_string_equal(s->contact.local, "cone");
     assert_string_equal(s->contact.spin, "auto");
@@ -201,17 +201,17 @@ static void test_defaults(void **state)
     assert_int_equal(s->moments.max_age, 1);
     assert_int_equal(s->realtime.priority, 80);
     assert_int_equal(s->realtime.cpu, -1);
-    near(s->pairs[0].law.overlap, 2e-5, 0.0);
-    near(s->pairs[0].law.dissipation, 0.0, 0.0);
-    near(s->pairs[1].law.dissipation, 0.01, 0.0);
+    assert_near(s->pairs[0].law.overlap, 2e-5, 0.0);
+    assert_near(s->pairs[0].law.dissipation, 0.0, 0.0);
+    assert_near(s->pairs[1].law.dissipation, 0.01, 0.0);
     assert_true(s->bodies[0].fixed);
-    near(s->bodies[0].quat_wxyz[0], 1.0, 0.0);
-    near(s->bodies[0].shapes[0].scale, 1.0, 0.0);
-    near(s->bodies[0].shapes[0].quat_wxyz[0], 1.0, 0.0);
-    near(s->hands[0].quat_wxyz[0], 1.0, 0.0);
-    near(s->hands[0].links[0].joint.axis[2], 1.0, 0.0);
-    near(s->inputs[0].scale, 1.0, 0.0);
-    near(s->outputs[0].scale, 1.0, 0.0);
+    assert_near(s->bodies[0].quat_wxyz[0], 1.0, 0.0);
+    assert_near(s->bodies[0].shapes[0].scale, 1.0, 0.0);
+    assert_near(s->bodies[0].shapes[0].quat_wxyz[0], 1.0, 0.0);
+    assert_near(s->hands[0].quat_wxyz[0], 1.0, 0.0);
+    assert_near(s->hands[0].links[0].joint.axis[2], 1.0, 0.0);
+    assert_near(s->inputs[0].scale, 1.0, 0.0);
+    assert_near(s->outputs[0].scale, 1.0, 0.0);
     assert_string_equal(s->outputs[0].what, "reaction");
     assert_string_equal(s->directory, ".");
     tact_scene_free(s);
@@ -256,7 +256,7 @@ static void test_settings(void **state)
             assert_null(got->numbers);
         } else {
             assert_null(got->text);
-            near(got->numbers[got->rows * got->columns - 1], want[i].last, 0.0);
+            assert_near(got->numbers[got->rows * got->columns - 1], want[i].last, 0.0);
         }
     }
     tact_scene_free(s);
@@ -302,17 +302,17 @@ static void test_mass_of_shapes(void **state)
                                  "      - {type: box, size: [0.6, 0.2, 0.1], material: a,"
                                  " quat_wxyz: [1, 0, 0, 1]}\n");
     const double *c = s->bodies[0].center_of_mass, *i = s->bodies[0].inertia;
-    near(c[0], 1.0, 1e-14);
-    near(c[1], 0.2, 1e-14);
-    near(c[2], 0.5, 1e-14);
-    near(i[0], 3 * 0.4 * 0.01 + 3 * 0.04, 1e-12);
-    near(i[1], 3 * 0.4 * 0.01, 1e-12);
-    near(i[2], 3 * 0.4 * 0.01 + 3 * 0.04, 1e-12);
+    assert_near(c[0], 1.0, 1e-14);
+    assert_near(c[1], 0.2, 1e-14);
+    assert_near(c[2], 0.5, 1e-14);
+    assert_near(i[0], 3 * 0.4 * 0.01 + 3 * 0.04, 1e-12);
+    assert_near(i[1], 3 * 0.4 * 0.01, 1e-12);
+    assert_near(i[2], 3 * 0.4 * 0.01 + 3 * 0.04, 1e-12);
     /* A quarter turn about z swaps the plank's length and width. */
     i = s->bodies[1].inertia;
-    near(i[0], 2.0 / 12 * (0.6 * 0.6 + 0.1 * 0.1), 1e-12);
-    near(i[1], 2.0 / 12 * (0.2 * 0.2 + 0.1 * 0.1), 1e-12);
-    near(i[2], 2.0 / 12 * (0.6 * 0.6 + 0.2 * 0.2), 1e-12);
+    assert_near(i[0], 2.0 / 12 * (0.6 * 0.6 + 0.1 * 0.1), 1e-12);
+    assert_near(i[1], 2.0 / 12 * (0.2 * 0.2 + 0.1 * 0.1), 1e-12);
+    assert_near(i[2], 2.0 / 12 * (0.6 * 0.6 + 0.2 * 0.2), 1e-12);
     tact_scene_free(s);
 }
 
@@ -346,8 +346,8 @@ static void test_mesh_files(void **state)
                  types[i]);
         assert_int_equal(tact_scene_parse(text, strlen(text), "m.yaml", &files, &s, &err), 0);
         assert_int_equal(asked, 1);
-        near(s->bodies[0].shapes[0].mesh->volume, 8.0 / 3, 1e-12);
-        near(s->bodies[0].center_of_mass[2], 0.5, 1e-12);
+        assert_near(s->bodies[0].shapes[0].mesh->volume, 8.0 / 3, 1e-12);
+        assert_near(s->bodies[0].center_of_mass[2], 0.5, 1e-12);
         assert_int_equal(s->bodies[0].shapes[0].shape.kind,
                          i ? TACT_SHAPE_CONVEX : TACT_SHAPE_MESH);
         assert_true(s->bodies[0].shapes[0].file_size > 50);
@@ -355,8 +355,7 @@ static void test_mesh_files(void **state)
     }
 }
 
-/* --- SCENE.md documents every key
- * -------------------------------------------------------------- */
+/* ---- SCENE.md documents every key ---- */
 
 /** A copy of the page's section of that name, or NULL; freed by the caller. */
 static char *find_section(const char *page, const char *name)

@@ -96,7 +96,7 @@ static void test_absent_file(void **state)
 }
 
 /* Expects a text to be refused without a crash and within a bounded time. */
-static void refuse(const char *text, size_t size, const char *part)
+static void expect_refused(const char *text, size_t size, const char *part)
 {
     struct tact_scene *scene = NULL;
     struct tact_error err;
@@ -114,29 +114,29 @@ static void test_hostile(void **state)
     enum { LARGE = 17 << 20, LONG = 1 << 20 };
     char *text = malloc(LARGE);
     memset(text, '[', LARGE);
-    refuse(text, LARGE, "too large");
+    expect_refused(text, LARGE, "too large");
     memcpy(text, "name: ", 6);
-    refuse(text, LONG, "nested too deeply");
+    expect_refused(text, LONG, "nested too deeply");
     memset(text, ' ', LONG);
     for (size_t i = 0; i + 4 <= LONG; i += 4) {
         memcpy(text + i, "- - ", 4);
     }
-    refuse(text, LONG, "expected a map");
+    expect_refused(text, LONG, "expected a map");
     /* Three million list entries: more than the limit. */
     size_t used = (size_t)sprintf(text, "name: [");
     for (; used + 2 < 6u << 20; used += 2) {
         memcpy(text + used, "1,", 2);
     }
-    refuse(text, used, "too many");
+    expect_refused(text, used, "too many");
     /* YAML aliases: each line would expand to ten times the line before. */
     used = (size_t)sprintf(text, "a0: &a0 x\n");
     for (int i = 1; i < 10; i++) {
         used += (size_t)sprintf(text + used, "a%d: &a%d [*a%d, *a%d]\n", i, i, i - 1, i - 1);
     }
-    refuse(text, used, "aliases");
-    refuse("name: \0x\n", 10, "not YAML");
-    refuse("name: \xff\xfe\n", 9, "not YAML");
-    refuse("? [a]\n: b\n", 10, "expected a key");
+    expect_refused(text, used, "aliases");
+    expect_refused("name: \0x\n", 10, "not YAML");
+    expect_refused("name: \xff\xfe\n", 9, "not YAML");
+    expect_refused("? [a]\n: b\n", 10, "expected a key");
     free(text);
 }
 

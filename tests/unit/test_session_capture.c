@@ -22,7 +22,7 @@
 enum { TICKS = 3000, PULLED = 1500, PLUGGED = 1600, WAITED = 1900 };
 
 static struct mock_pad *pad;
-static char folder[] = "/tmp/tact_tape_XXXXXX";
+static char folder[] = "/tmp/tact_capture_XXXXXX";
 
 /* Events of the pad by tick; `dropped` ones are lost by an overrun of the kernel's buffer. */
 static const struct {
@@ -115,7 +115,7 @@ static double *read_log(const char *path, struct tact_log **log, size_t *size)
 }
 
 /* Number of a channel, by its place in the record. */
-static size_t channel(const struct tact_device *device, const char *name)
+static size_t channel_index(const struct tact_device *device, const char *name)
 {
     for (int i = 0; i < device->info.input_count; i++) {
         if (!strcmp(device->info.input[i].name, name)) {
@@ -140,8 +140,8 @@ static void a_played_recording_has_the_same_bits(void **state)
     for (int i = 0; i < 2; i++) { /* the second run replaces the recording of the first */
         run_pad(match, 1, is_live);
     }
-    const size_t rz = channel(&inner, "abs_rz"), x = channel(&inner, "abs_x");
-    const size_t y = channel(&inner, "abs_y"), south = channel(&inner, "btn_south");
+    const size_t rz = channel_index(&inner, "abs_rz"), x = channel_index(&inner, "abs_x");
+    const size_t y = channel_index(&inner, "abs_y"), south = channel_index(&inner, "btn_south");
     snprintf(play, sizeof play, "recording: %s/pad.evemu #", folder);
     run_pad(play, 0, again);
     snprintf(play, sizeof play,

@@ -91,7 +91,7 @@ static void write_text(const struct press *p, char out[4096])
                       p->grip.stiffness, p->device ? p->device : "");
 }
 
-static double at(const struct track *t, uint64_t tick, int column)
+static double reading_at(const struct track *t, uint64_t tick, int column)
 {
     return t->values[tick * COLUMNS + (uint64_t)column];
 }
@@ -143,7 +143,7 @@ static double left_speed(const struct track *t)
 {
     double sum = 0.0;
     for (uint64_t k = t->ticks - 500; k < t->ticks; k++) {
-        sum += pow((at(t, k, X) - at(t, k - 1, X)) / period, 2.0);
+        sum += pow((reading_at(t, k, X) - reading_at(t, k - 1, X)) / period, 2.0);
     }
     return sqrt(sum / 500.0);
 }
@@ -152,15 +152,15 @@ static double left_speed(const struct track *t)
  * a wall that it does not pass. Returns the largest difference after the outputs have ramped in. */
 static double recursion_error(const struct track *t, double k, double d)
 {
-    double p = 0.0, u = 0.0, worst = 0.0, before = at(t, 0, X);
+    double p = 0.0, u = 0.0, worst = 0.0, before = reading_at(t, 0, X);
     for (uint64_t i = 0; i < t->ticks; i++) {
-        const double x = at(t, i, X), rate = (x - before) / period;
+        const double x = reading_at(t, i, X), rate = (x - before) / period;
         u = (tool * u + period * (k * (x - p) + d * rate)) / (tool + period * (d + period * k));
         u = fmin(u, (wall - p) / period);
         p += period * u;
         before = x;
         const double force = -(k * (x - p) + d * (rate - u));
-        worst = i > 200 ? fmax(worst, fabs(force - at(t, i, FORCE))) : worst;
+        worst = i > 200 ? fmax(worst, fabs(force - reading_at(t, i, FORCE))) : worst;
     }
     return worst;
 }
@@ -178,23 +178,24 @@ static void feels_the_wall_only(void **state)
         struct track t = run_press(&p);
         double energy = 0.0, step = 0.0, speed = 0.0;
         for (uint64_t i = 1; i < t.ticks; i++) {
-            const double moved = at(&t, i, X) - at(&t, i - 1, X);
-            energy -= at(&t, i - 1, FORCE) * moved;
-            step = fmax(step, fabs(at(&t, i, FORCE) - at(&t, i - 1, FORCE)));
+            const double moved = reading_at(&t, i, X) - reading_at(&t, i - 1, X);
+            energy -= reading_at(&t, i - 1, FORCE) * moved;
+            step = fmax(step, fabs(reading_at(&t, i, FORCE) - reading_at(&t, i - 1, FORCE)));
             speed = fmax(speed, fabs(moved) / period);
         }
-        const double wrong = recursion_error(&t, k, d), lag = at(&t, 150, X) - at(&t, 150, TOOL);
+        const double wrong = recursion_error(&t, k, d),
+                     lag = reading_at(&t, 150, X) - reading_at(&t, 150, TOOL);
         p.drive = "%s";
         struct track grounded = run_press(&p);
-        const double behind = at(&grounded, 150, X) - at(&grounded, 150, TOOL);
+        const double behind = reading_at(&grounded, 150, X) - reading_at(&grounded, 150, TOOL);
         print_message("K %g, D %g: force off by %.1e N, lag %.1e m (damped against the base %.1e), "
                       "step %.3f of %.3f N, absorbed %.6f mJ\n",
                       k, d, wrong, lag, behind, step, (period * k + d) * speed, energy * 1e3);
         assert_true(wrong < 1e-5); /* the contact yields by some 1e-9 m */
         assert_true(fabs(lag) < 2e-5 && behind > 10.0 * fabs(lag));
         assert_true(step <= (period * k + d) * speed);
-        assert_true(fabs(energy - at(&t, t.ticks - 1, ENERGY)) < 1e-15);
-        assert_true(energy > 0.0 && at(&t, t.ticks - 1, LEAST) > -1e-6);
+        assert_true(fabs(energy - reading_at(&t, t.ticks - 1, ENERGY)) < 1e-15);
+        assert_true(energy > 0.0 && reading_at(&t, t.ticks - 1, LEAST) > -1e-6);
         free(t.values);
         free(grounded.values);
     }
@@ -215,9 +216,9 @@ static void settles_with_every_hand(void **state)
         const double pressed =
             0.02 * p.stiffness * p.grip.stiffness / (p.stiffness + p.grip.stiffness);
         print_message("%s, K %g, D %g: %.1e m/s left, %.4f N of %.4f\n", p.grip.name, p.stiffness,
-                      p.damping, speed, -at(&t, t.ticks - 1, FORCE), pressed);
+                      p.damping, speed, -reading_at(&t, t.ticks - 1, FORCE), pressed);
         assert_true(speed < 1e-6);
-        assert_true(fabs(at(&t, t.ticks - 1, FORCE) + pressed) < 1e-4 * pressed);
+        assert_true(fabs(reading_at(&t, t.ticks - 1, FORCE) + pressed) < 1e-4 * pressed);
         free(t.values);
     }
     const struct press grounded = {grips[0], "%s", 8000.0, 40.0, NULL, 4.0};
@@ -239,7 +240,7 @@ static void stays_passive_at_stiff_walls(void **state)
     for (int i = 0; i < 6; i++) {
         const struct press p = {grips[0], how[i % 3], stiffness[i / 3], 0.0, NULL, 4.0};
         struct track t = run_press(&p);
-        const double speed = left_speed(&t), least = at(&t, t.ticks - 1, LEAST);
+        const double speed = left_speed(&t), least = reading_at(&t, t.ticks - 1, LEAST);
         print_message("K %g, %s: %.2g mm/s left, least energy %.3f mJ\n", p.stiffness, p.drive,
                       speed * 1e3, least * 1e3);
         if (i % 3 == 0) {
@@ -261,22 +262,22 @@ static void returns_without_a_jump(void **state)
     struct track t = run_press(&p);
     double jump = 0.0, force = 0.0;
     for (uint64_t i = 1; i < t.ticks; i++) {
-        jump = fmax(jump, fabs(at(&t, i, TARGET) - at(&t, i - 1, TARGET)));
+        jump = fmax(jump, fabs(reading_at(&t, i, TARGET) - reading_at(&t, i - 1, TARGET)));
         if (i > 1000 && i < 1500) {
-            force = fmax(force, fabs(at(&t, i, FORCE)));
-            assert_true(at(&t, i, ENGAGED) == 0.0);
+            force = fmax(force, fabs(reading_at(&t, i, FORCE)));
+            assert_true(reading_at(&t, i, ENGAGED) == 0.0);
         }
         if (i >= 1500) {
-            const double change = fabs(at(&t, i, FORCE) - at(&t, i - 1, FORCE));
+            const double change = fabs(reading_at(&t, i, FORCE) - reading_at(&t, i - 1, FORCE));
             assert_true(change < 1000.0 * 1e-3);
         }
     }
-    const double away = at(&t, t.ticks - 1, TARGET) - at(&t, t.ticks - 1, X);
+    const double away = reading_at(&t, t.ticks - 1, TARGET) - reading_at(&t, t.ticks - 1, X);
     print_message("lost for 0.5 s: target jumps by %.1e m at most, %.1e m from the device at the "
                   "end\n",
                   jump, away);
     assert_true(jump < 3e-4 && force == 0.0);
-    assert_true(fabs(at(&t, 1499, X) - at(&t, 1499, TARGET)) > 1e-5 || jump > 0.0);
+    assert_true(fabs(reading_at(&t, 1499, X) - reading_at(&t, 1499, TARGET)) > 1e-5 || jump > 0.0);
     assert_true(fabs(away) < 1e-5);
     free(t.values);
     char path[64];

@@ -117,8 +117,8 @@ static void change_nothing(struct tact_world *world)
     (void)world;
 }
 
-static void run(void (*spoil_world)(struct tact_world *), struct tact_session_report *report,
-                char **json)
+static void run_with_fault(void (*spoil_world)(struct tact_world *),
+                           struct tact_session_report *report, char **json)
 {
     static const struct tact_device_type type = {TACT_ABI(struct tact_device_type), "glove",
                                                  "a glove", device_open, NULL};
@@ -158,7 +158,7 @@ static void a_fault_names_its_cause(void **state)
         struct tact_error err = {0};
         struct tact_log *log;
         char *json, quoted[256];
-        run(cases[i].spoil_world, &report, &json);
+        run_with_fault(cases[i].spoil_world, &report, &json);
         assert_string_equal(report.fault.text, cases[i].what);
         assert_int_equal(report.fault.tick, FAULT_TICK);
         assert_int_equal(report.safety, TACT_SAFETY_FAULT);
@@ -191,7 +191,7 @@ static void no_fault_without_a_cause(void **state)
     (void)state;
     struct tact_session_report report;
     char *json;
-    run(change_nothing, &report, &json);
+    run_with_fault(change_nothing, &report, &json);
     assert_int_equal(report.safety, TACT_SAFETY_ARMED);
     assert_string_equal(report.fault.text, "");
     assert_non_null(strstr(json, "\"fault\": null"));

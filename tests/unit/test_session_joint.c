@@ -139,7 +139,7 @@ static const char haptic_scene[] =
                "outputs: [{from: hand.tip, to: rig.torque, limit: 50, rate: 1e6}]\n";
 
 /* Runs a scene with the wall at y = `wall`, free-wheeling, into a log. */
-static void run(const char *text, const char *wall, char *log)
+static void run_joint_scene(const char *text, const char *wall, char *log)
 {
     static const struct tact_device_type type = {TACT_ABI(struct tact_device_type), "rig",
                                                  "a motor and an encoder", rig_open, NULL};
@@ -216,7 +216,7 @@ static void a_robot_joint_follows_its_drive(void **unused)
     char log[64];
     (void)unused;
     memset(&rig, 0, sizeof rig);
-    run(robot_scene, "1", log);
+    run_joint_scene(robot_scene, "1", log);
     struct rig alone = {0};
     double ramp = 0.0, worst = 0.0, most = 0.0, apart = 0.0;
     for (int tick = 0; tick < TICKS; tick++) {
@@ -248,7 +248,7 @@ static void a_robot_joint_presses_by_its_measured_angle(void **unused)
     (void)unused;
     memset(&rig, 0, sizeof rig);
     rig.is_blocked = 1;
-    run(robot_scene, "0.1", log);
+    run_joint_scene(robot_scene, "0.1", log);
     assert_int_equal(tact_log_open(log, &reader, NULL), 0);
     struct tact_record *record = malloc(tact_layout_bytes(tact_log_layout(reader)));
     long measured = tact_log_field(reader, "hand_tip_measured", NULL);
@@ -283,7 +283,7 @@ static void a_haptic_joint_feels_the_reaction(void **unused)
     (void)unused;
     memset(&rig, 0, sizeof rig);
     rig.is_blocked = 1;
-    run(haptic_scene, "0.1", log);
+    run_joint_scene(haptic_scene, "0.1", log);
     assert_int_equal(tact_log_open(log, &reader, NULL), 0);
     struct tact_record *record = malloc(tact_layout_bytes(tact_log_layout(reader)));
     long q = tact_log_field(reader, "hand_position", NULL);
@@ -323,7 +323,7 @@ static void a_lost_encoder_releases_the_torque(void **unused)
         span[1] = 2100;
         rig.is_blocked =
             1; /* the target equals the link's angle, so that only its speed causes a torque */
-        run(robot_scene, "1", log);
+        run_joint_scene(robot_scene, "1", log);
         double full = fabs(rig.torque[1950]);
         assert_true(full > 0.2);
         for (uint64_t tick = span[0]; tick < span[1]; tick++) {

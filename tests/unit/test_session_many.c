@@ -49,7 +49,7 @@ static char *make_scene(int count, int balls)
 
 /* Records the scene. Returns the size of the log [bytes]; *setup: time to create the session
  * [s]. */
-static long record(int count, int balls, const char *path, double *setup)
+static long record_scene(int count, int balls, const char *path, double *setup)
 {
     struct tact_session_options options = tact_session_options_default();
     struct tact_session_report report;
@@ -96,14 +96,14 @@ static void a_thousand_cubes_are_recorded_and_replayed(void **unused)
     char path[] = "/tmp/tact_many_XXXXXX";
     double setup[2];
     close(mkstemp(path));
-    long few = record(100, 0, path, &setup[0]);
+    long few = record_scene(100, 0, path, &setup[0]);
     struct tact_log *log;
     assert_int_equal(tact_log_open(path, &log, NULL), 0);
     assert_non_null(tact_log_pair(log, 99));
     assert_null(tact_log_pair(log, 100)); /* 5050 pairs might touch */
     assert_string_equal(tact_log_pair(log, 99)->name, "floor/b99");
     tact_log_close(log);
-    long all = record(1000, 0, path, &setup[1]);
+    long all = record_scene(1000, 0, path, &setup[1]);
     print_message("100 cubes: %.2f s of set-up, %ld bytes a tick; 1000: %.2f s, %ld bytes\n",
                   setup[0], few / TICKS, setup[1], all / TICKS);
     assert_true(setup[1] < 2.0); /* 0.2 s measured */
@@ -120,7 +120,7 @@ static void contacts_of_changing_pairs_replay(void **unused)
     double setup;
     size_t pairs = 0;
     close(mkstemp(path));
-    record(150, 1, path, &setup);
+    record_scene(150, 1, path, &setup);
     assert_int_equal(tact_log_open(path, &log, NULL), 0);
     while (tact_log_pair(log, pairs)) {
         pairs++;
@@ -178,7 +178,7 @@ static void a_contact_absent_from_the_log_is_reported(void **unused)
     double setup;
     close(mkstemp(path));
     close(mkstemp(less));
-    record(3, 0, path, &setup);
+    record_scene(3, 0, path, &setup);
     assert_int_equal(tact_log_open(path, &log, NULL), 0);
     assert_int_equal(rewrite_begin(&rewrite, log), 0);
     struct tact_recorder_content content = rewrite_content(&rewrite);

@@ -88,8 +88,8 @@ static int source_create(void *user, const struct tact_source_scene *scene, cons
 }
 
 /* Runs the ruler in its two fingers. host_time: the host's budget in a tick. */
-static void run(struct delayed_source *delayed_source, int clock, const char *source,
-                const char *host_time, struct run_result *r)
+static void run_ruler(struct delayed_source *delayed_source, int clock, const char *source,
+                      const char *host_time, struct run_result *r)
 {
     char moments[128];
     snprintf(moments, sizeof moments, "moments: {host_time: %s}\nname: ruler", host_time);
@@ -124,7 +124,7 @@ static void cheap_pairs_are_measured_on_the_host(void **state)
     (void)state;
     struct delayed_source delayed_source = {.cost_ns = 1000};
     struct run_result r;
-    run(&delayed_source, TACT_LOOP_FREE, "auto", "1e-3", &r);
+    run_ruler(&delayed_source, TACT_LOOP_FREE, "auto", "1e-3", &r);
     assert_int_equal(r.report.source_pairs, 0);
     assert_int_equal(delayed_source.frames, 0);
     assert_int_equal(r.report.fallbacks, 0);
@@ -136,8 +136,8 @@ static void without_host_budget_the_source_measures(void **state)
     (void)state;
     struct delayed_source delayed_source = {.cost_ns = 1000};
     struct run_result host, source;
-    run(&delayed_source, TACT_LOOP_FREE, "host", "0", &host);
-    run(&delayed_source, TACT_LOOP_FREE, "auto", "0", &source);
+    run_ruler(&delayed_source, TACT_LOOP_FREE, "host", "0", &host);
+    run_ruler(&delayed_source, TACT_LOOP_FREE, "auto", "0", &source);
     assert_int_equal(source.report.host_pairs, 0);
     assert_int_equal(source.report.source_pairs, source.report.ages[1]);
     assert_memory_equal(source.position, host.position, sizeof host.position);
@@ -151,8 +151,8 @@ static void late_results_are_extrapolated(void **state)
     (void)state;
     struct delayed_source delayed_source = {.delay_frames = 3, .cost_ns = 1000};
     struct run_result host, delay_frames;
-    run(&delayed_source, TACT_LOOP_FREE, "host", "0", &host);
-    run(&delayed_source, TACT_LOOP_FREE, "auto", "0", &delay_frames);
+    run_ruler(&delayed_source, TACT_LOOP_FREE, "host", "0", &host);
+    run_ruler(&delayed_source, TACT_LOOP_FREE, "auto", "0", &delay_frames);
     assert_int_equal(delay_frames.report.ages[delayed_source.delay_frames + 1],
                      delay_frames.report.source_pairs);
     assert_true(delay_frames.report.host_pairs <= 3 * PAIRS);
@@ -170,7 +170,7 @@ static void max_age_applies_to_a_source_that_is_asked_for(void **state)
     (void)state;
     struct delayed_source delayed_source = {.delay_frames = 3, .cost_ns = 1000};
     struct run_result r;
-    run(&delayed_source, TACT_LOOP_FREE, "opencl", "1e-3", &r);
+    run_ruler(&delayed_source, TACT_LOOP_FREE, "opencl", "1e-3", &r);
     assert_int_equal(r.report.source_pairs, 0);
     assert_true(r.report.fallbacks > 1000);
 }
@@ -182,10 +182,10 @@ static void measured_costs_reassign_pairs(void **state)
     (void)state;
     struct delayed_source costly = {.cost_ns = 1000000}, cheap = {.cost_ns = 100};
     struct run_result r;
-    run(&costly, TACT_LOOP_REAL, "auto", "1e-9", &r);
+    run_ruler(&costly, TACT_LOOP_REAL, "auto", "1e-9", &r);
     assert_true(r.report.source_pairs > 1000);
     /* Assigned to the host by the initial estimate, and cheap enough to remain there. */
-    run(&cheap, TACT_LOOP_REAL, "auto", "1e-3", &r);
+    run_ruler(&cheap, TACT_LOOP_REAL, "auto", "1e-3", &r);
     assert_true(r.report.host_pairs > 1000);
 }
 

@@ -194,8 +194,8 @@ static void a_recording_is_read_by_time(void **state)
     free(values);
 }
 
-static void refuse(const struct tact_device_setting *s, int count, const char *key,
-                   const char *word)
+static void expect_refused(const struct tact_device_setting *s, int count, const char *key,
+                           const char *word)
 {
     struct device_config c;
     struct tact_device device = {0};
@@ -219,12 +219,12 @@ static void refuses_bad_settings(void **state)
     const struct tact_device_setting other[] = {SETTING("file", source), SETTING("device", "pad")};
     const struct tact_device_setting own[] = {SETTING("file", source)};
     const struct tact_device_setting key[] = {SETTING("file", source), SETTING("sart", "1")};
-    refuse(none, 1, "device", "missing key file");
-    refuse(absent, 1, "file", "at/all.mcap");
-    refuse(text, 1, "file", "wheel.yaml");
-    refuse(other, 2, "device", "no device \"pad\"; it has: wheel");
-    refuse(own, 1, "device", "no device \"device\"; it has: wheel");
-    refuse(key, 2, "sart", "unknown key");
+    expect_refused(none, 1, "device", "missing key file");
+    expect_refused(absent, 1, "file", "at/all.mcap");
+    expect_refused(text, 1, "file", "wheel.yaml");
+    expect_refused(other, 2, "device", "no device \"pad\"; it has: wheel");
+    expect_refused(own, 1, "device", "no device \"device\"; it has: wheel");
+    expect_refused(key, 2, "sart", "unknown key");
 }
 
 int main(void)

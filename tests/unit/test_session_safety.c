@@ -97,8 +97,8 @@ static int other_open(const struct tact_device_config *config, struct tact_devic
 }
 
 /* Runs the ruler with the glove, and checks what must be true whatever its values. */
-static void run(void (*set_values)(uint64_t, struct tact_device_input *),
-                struct tact_session_report *report, char **json)
+static void run_with_glove(void (*set_values)(uint64_t, struct tact_device_input *),
+                           struct tact_session_report *report, char **json)
 {
     static const struct tact_device_type type = {TACT_ABI(struct tact_device_type), "glove",
                                                  "a glove", glove_open, NULL};
@@ -167,7 +167,7 @@ static void a_grip_is_felt_and_released_at_the_end(void **state)
 {
     (void)state;
     struct tact_session_report report;
-    run(no_disturbance, &report, NULL);
+    run_with_glove(no_disturbance, &report, NULL);
     assert_true(torque_felt(CLOSED_TICK) > 0.05); /* 4 N at an arm of about 4 cm */
     assert_true(torque_felt(TICKS - 1) > 0.05);
     assert_int_equal(report.safety, TACT_SAFETY_ARMED);
@@ -182,7 +182,7 @@ static void a_released_deadman_zeroes_the_force_at_once(void **state)
 {
     (void)state;
     struct tact_session_report report;
-    run(releases_deadman, &report, NULL);
+    run_with_glove(releases_deadman, &report, NULL);
     assert_true(torque_felt(1199) > 0.05);
     for (int i = 1200; i < 1500; i++) {
         assert_true(torque_felt(i) == 0.0);
@@ -201,7 +201,7 @@ static void stale_values_release_the_deadman(void **state)
 {
     (void)state;
     struct tact_session_report report;
-    run(is_stale, &report, NULL);
+    run_with_glove(is_stale, &report, NULL);
     assert_true(torque_felt(1199) > 0.05);
     for (int i = 1200; i < 1500; i++) {
         assert_true(torque_felt(i) == 0.0);
@@ -218,7 +218,7 @@ static void a_lost_device_gets_zero(void **state)
 {
     (void)state;
     struct tact_session_report report;
-    run(is_lost, &report, NULL);
+    run_with_glove(is_lost, &report, NULL);
     for (int i = 1200; i < 1500; i++) {
         assert_true(torque_felt(i) == 0.0);
     }
@@ -239,7 +239,7 @@ static void outputs_are_not_armed_while_a_device_is_lost(void **state)
     struct tact_session_report report;
     lost_interval.from = 0;
     lost_interval.to = 1200;
-    run(no_disturbance, &report, NULL);
+    run_with_glove(no_disturbance, &report, NULL);
     for (int i = 0; i < 1200; i++) {
         assert_true(torque_felt(i) == 0.0);
     }
@@ -247,14 +247,14 @@ static void outputs_are_not_armed_while_a_device_is_lost(void **state)
     assert_true(torque_felt(1500) > 0.05);
     lost_interval.from = 1200;
     lost_interval.to = 1500;
-    run(no_disturbance, &report, NULL);
+    run_with_glove(no_disturbance, &report, NULL);
     for (int i = CLOSED_TICK; i < TICKS; i++) {
         assert_true(torque_felt(i) > 0.05);
     }
-    run(releases_deadman, &report, NULL); /* at 1200 to 1500 */
+    run_with_glove(releases_deadman, &report, NULL); /* at 1200 to 1500 */
     assert_true(torque_felt(1800) > 0.05);
     lost_interval.to = 1700; /* after a release outputs are armed only once the device is back */
-    run(releases_deadman, &report, NULL);
+    run_with_glove(releases_deadman, &report, NULL);
     for (int i = 1200; i < 1700; i++) {
         assert_true(torque_felt(i) == 0.0);
     }
@@ -276,7 +276,7 @@ static void values_not_finite_are_ignored(void **state)
 {
     (void)state;
     struct tact_session_report report;
-    run(is_not_a_number, &report, NULL);
+    run_with_glove(is_not_a_number, &report, NULL);
     assert_int_equal(report.safety, TACT_SAFETY_ARMED);
     for (int i = 1200; i < 1300; i++) {
         assert_true(fabs(torque_felt(i) - torque_felt(1199)) < 0.01);
@@ -294,7 +294,7 @@ static void a_deadman_that_is_not_finite_is_released(void **state)
 {
     (void)state;
     struct tact_session_report report;
-    run(sets_deadman_to_nan, &report, NULL);
+    run_with_glove(sets_deadman_to_nan, &report, NULL);
     assert_true(torque_felt(1199) > 0.05);
     for (int i = 1200; i < TICKS; i++) {
         assert_true(torque_felt(i) == 0.0);
@@ -315,7 +315,7 @@ static void a_diverged_simulation_is_a_fault(void **state)
     (void)state;
     struct tact_session_report report;
     char *json;
-    run(sends_huge_target, &report, &json);
+    run_with_glove(sends_huge_target, &report, &json);
     assert_int_equal(report.safety, TACT_SAFETY_FAULT);
     assert_true(torque_felt(1199) > 0.05);
     for (int i = 1210; i < TICKS; i++) {

@@ -125,7 +125,7 @@ static void close_rig(struct rig *rig)
 }
 
 /* Steps `ticks` ticks; returns the number of the last. */
-static struct tact_session_status step(struct rig *rig, int ticks)
+static struct tact_session_status step_session(struct rig *rig, int ticks)
 {
     struct tact_session_status status = {.tick = 0};
     for (int i = 0; i < ticks; i++) {
@@ -224,7 +224,7 @@ static void calls_out_of_order_are_refused(void **state)
     assert_int_equal(tact_session_begin(rig.session), -EALREADY);
     assert_int_equal(tact_session_run(rig.session, &report), -EALREADY);
     assert_int_equal(tact_session_clear_fault(rig.session), -EALREADY);
-    step(&rig, 150);
+    step_session(&rig, 150);
     assert_true(written != 0.0);
     close_rig(&rig); /* also ends the session */
     assert_true(written == 0.0);
@@ -253,7 +253,7 @@ static void bodies_and_joints_are_found_by_name(void **state)
     int touched = 0;
     assert_int_equal(tact_session_begin(rig.session), 0);
     for (int k = 0; k < 200; k++) {
-        struct tact_session_status status = step(&rig, 1);
+        struct tact_session_status status = step_session(&rig, 1);
         double sum = 0.0;
         int count;
         const int *near = tact_world_near(world, &count);
@@ -276,14 +276,14 @@ static void released_deadman_keeps_the_targets(void **state)
     struct tact_hand_state hand =
         tact_hand_state(tact_world_hand(tact_session_world(rig.session), 0));
     assert_int_equal(tact_session_begin(rig.session), 0);
-    step(&rig, 50);
+    step_session(&rig, 50);
     const double before = hand.target[0];
     assert_true(before != 0.0);
     deadman = 0;
-    step(&rig, 10);
+    step_session(&rig, 10);
     assert_true(hand.target[0] == before && written == 0.0);
     deadman = 1;
-    step(&rig, 10);
+    step_session(&rig, 10);
     assert_true(hand.target[0] != before);
     close_rig(&rig);
     expect_replay(LOG_A, 70);
@@ -293,16 +293,16 @@ static void released_deadman_keeps_the_targets(void **state)
 static void set_bad_target(struct rig *rig)
 {
     rig->bad_target = NAN;
-    struct tact_session_status status = step(rig, 5);
+    struct tact_session_status status = step_session(rig, 5);
     assert_int_equal(status.safety, TACT_SAFETY_FAULT);
     assert_string_equal(status.fault.text, "joint h.a: its target is not finite");
     assert_true(written == 0.0);
     assert_int_equal(tact_session_clear_fault(rig->session), -EBUSY);
     rig->bad_target = 0.0;
     assert_true(tact_session_arm(rig->session) < 0);
-    step(rig, 1);
+    step_session(rig, 1);
     assert_int_equal(tact_session_clear_fault(rig->session), 0);
-    status = step(rig, 50);
+    status = step_session(rig, 50);
     assert_int_equal(status.safety, TACT_SAFETY_DISARMED);
     assert_true(written == 0.0);
     assert_int_equal(tact_session_clear_fault(rig->session), -EALREADY);
@@ -315,13 +315,13 @@ static void a_cleared_fault_waits_for_the_deadman(void **state)
     struct tact_session_report report;
     open_rig(&rig, SCENE("deadman: glove.switch\n"), TACT_LOOP_FREE, LOG_A);
     assert_int_equal(tact_session_begin(rig.session), 0);
-    step(&rig, 50);
+    step_session(&rig, 50);
     set_bad_target(&rig);
     assert_int_equal(tact_session_arm(rig.session), -EPERM);
     deadman = 0;
-    step(&rig, 1);
+    step_session(&rig, 1);
     deadman = 1;
-    struct tact_session_status status = step(&rig, 20);
+    struct tact_session_status status = step_session(&rig, 20);
     assert_int_equal(status.safety, TACT_SAFETY_ARMED);
     assert_true(written != 0.0);
     set_bad_target(&rig);
@@ -333,7 +333,7 @@ static void a_cleared_fault_waits_for_the_deadman(void **state)
     expect_replay(LOG_A, 50 + 56 + 21 + 56);
 }
 
-static int events(const char *path, const char *name)
+static int count_events(const char *path, const char *name)
 {
     struct tact_error err = {0};
     struct tact_log *log;
@@ -352,18 +352,18 @@ static void a_cleared_fault_without_deadman_waits_for_the_program(void **state)
     struct rig rig;
     open_rig(&rig, SCENE(""), TACT_LOOP_FREE, LOG_A);
     assert_int_equal(tact_session_begin(rig.session), 0);
-    step(&rig, 50);
+    step_session(&rig, 50);
     set_bad_target(&rig);
     assert_int_equal(tact_session_arm(rig.session), 0);
-    struct tact_session_status status = step(&rig, 20);
+    struct tact_session_status status = step_session(&rig, 20);
     assert_int_equal(status.safety, TACT_SAFETY_ARMED);
     assert_true(written != 0.0);
     assert_int_equal(tact_session_arm(rig.session), 0); /* no effect */
-    step(&rig, 20);
+    step_session(&rig, 20);
     assert_true(written != 0.0);
     close_rig(&rig);
-    assert_int_equal(events(LOG_A, "fault"), 1);
-    assert_int_equal(events(LOG_A, "fault cleared"), 1);
+    assert_int_equal(count_events(LOG_A, "fault"), 1);
+    assert_int_equal(count_events(LOG_A, "fault cleared"), 1);
     expect_replay(LOG_A, 50 + 56 + 40);
 }
 
@@ -376,26 +376,26 @@ static void a_fault_with_a_present_cause_is_not_cleared(void **state)
     struct tact_body *ball = tact_world_body(tact_session_world(rig.session), 0);
     const struct tact_body well = *ball;
     assert_int_equal(tact_session_begin(rig.session), 0);
-    step(&rig, 5);
+    step_session(&rig, 5);
     ball->twist[0] = NAN;
-    step(&rig, 5);
+    step_session(&rig, 5);
     for (int k = 0; k < 20; k++) {
         assert_int_equal(tact_session_clear_fault(rig.session), -EBUSY);
-        step(&rig, 1);
+        step_session(&rig, 1);
     }
     *ball = well;
     tact_world_refresh(tact_session_world(rig.session));
-    assert_int_equal(step(&rig, 1).safety, TACT_SAFETY_FAULT);
+    assert_int_equal(step_session(&rig, 1).safety, TACT_SAFETY_FAULT);
     assert_int_equal(tact_session_clear_fault(rig.session), 0);
-    assert_int_equal(step(&rig, 1).safety, TACT_SAFETY_DISARMED);
+    assert_int_equal(step_session(&rig, 1).safety, TACT_SAFETY_DISARMED);
     /* Cleared between two ticks, but present again in the next tick. */
     rig.bad_target = NAN;
-    step(&rig, 1);
+    step_session(&rig, 1);
     rig.bad_target = 0.0;
-    step(&rig, 1);
+    step_session(&rig, 1);
     assert_int_equal(tact_session_clear_fault(rig.session), 0);
     rig.bad_target = NAN;
-    assert_int_equal(step(&rig, 1).safety, TACT_SAFETY_FAULT);
+    assert_int_equal(step_session(&rig, 1).safety, TACT_SAFETY_FAULT);
     close_rig(&rig);
     remove(LOG_A);
     remove(LOG_B);

@@ -68,7 +68,7 @@ static void mass_properties_agree_with_integrals(void **unused)
     assert_true(isinf(mass.volume) && isinf(tact_shape_radius(&ground)));
 }
 
-static void sizes(void **unused)
+static void invalid_sizes_are_refused(void **unused)
 {
     (void)unused;
     static const struct tact_shape bad[] = {
@@ -104,7 +104,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(capsule_mass),
         cmocka_unit_test(mass_properties_agree_with_integrals),
-        cmocka_unit_test(sizes),
+        cmocka_unit_test(invalid_sizes_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

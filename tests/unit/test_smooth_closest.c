@@ -94,7 +94,7 @@ static void ellipsoid_curvatures(void **state)
 }
 
 /* Support function of an ellipsoid along a world direction. */
-static double extent(const struct tact_shape *s, const double turn[9], const double *n)
+static double support_distance(const struct tact_shape *s, const double turn[9], const double *n)
 {
     double local[3], sum = 0.0;
     tact_m3_tmul_v3(local, turn, n);
@@ -105,7 +105,7 @@ static double extent(const struct tact_shape *s, const double turn[9], const dou
 }
 
 /* Relative distance of p outside the ellipsoid; 0 on its surface. */
-static double outside(const struct tact_shape *s, const double *p)
+static double relative_distance_outside(const struct tact_shape *s, const double *p)
 {
     double f = 0.0;
     for (int i = 0; i < 3; i++) {
@@ -116,10 +116,10 @@ static double outside(const struct tact_shape *s, const double *p)
 
 /* Gap between the supporting planes of A and B with normal n: for any n at most the distance of
  * disjoint A and B (weak duality). */
-static double dual(const struct smooth_pair *pair, const double *n)
+static double dual_value(const struct smooth_pair *pair, const double *n)
 {
-    return tact_v3_dot(n, pair->apart) - extent(pair->shape[0], pair->turn[0], n) -
-           extent(pair->shape[1], pair->turn[1], n);
+    return tact_v3_dot(n, pair->apart) - support_distance(pair->shape[0], pair->turn[0], n) -
+           support_distance(pair->shape[1], pair->turn[1], n);
 }
 
 /* The least overlap over many directions. */
@@ -129,7 +129,7 @@ static double least_overlap_of_directions(const struct smooth_pair *pair)
     for (int i = 0; i < 2000; i++) { /* a spiral over the sphere */
         double z = 1.0 - (2.0 * i + 1.0) / 2000.0, angle = 2.399963229728653 * i;
         const double r = sqrt(1.0 - z * z), n[3] = {r * cos(angle), r * sin(angle), z};
-        best = fmax(best, dual(pair, n));
+        best = fmax(best, dual_value(pair, n));
     }
     return best;
 }
@@ -156,8 +156,9 @@ static void distances_equal_the_dual(void **state)
         tact_v3_sub(far, c.arm[0], c.arm[1]);
         tact_v3_add(far, far, pair.apart);
         double distance = c.gap > 0.0 ? tact_v3_norm(far) : -tact_v3_norm(far);
-        gap = fmax(gap, fabs(distance - dual(&pair, c.frame)) / size);
-        on = fmax(on, fmax(fabs(outside(&a, c.place[0])), fabs(outside(&b, c.place[1]))));
+        gap = fmax(gap, fabs(distance - dual_value(&pair, c.frame)) / size);
+        on = fmax(on, fmax(fabs(relative_distance_outside(&a, c.place[0])),
+                           fabs(relative_distance_outside(&b, c.place[1]))));
         if (c.gap > 0.0) {
             apart++;
             assert_true(least_overlap_of_directions(&pair) <= c.gap + 1e-12 * size);
@@ -227,7 +228,7 @@ static void ellipsoid_on_a_plane(void **state)
         rotation_difference(turn_p, &pp);
         const double up[3] = {turn_p[2], turn_p[5], turn_p[8]};
         tact_v3_sub(apart, pe.position, pp.position);
-        double exact = tact_v3_dot(up, apart) - extent(&e, turn_e, up);
+        double exact = tact_v3_dot(up, apart) - support_distance(&e, turn_e, up);
         for (int order = 0; order < 2; order++) {
             struct smooth_pair pair;
             struct smooth_contact c;
@@ -311,7 +312,7 @@ static struct smooth_contact after(const struct moving *m, const struct smooth_c
     return then;
 }
 
-static double slope(double high, double low, double e)
+static double central_difference(double high, double low, double e)
 {
     return (high - low) / (2.0 * e);
 }
@@ -363,15 +364,15 @@ static void motion_of_the_contact(void **state)
             }
         }
         for (int t = 0; t < 4; t++) {
-            double is = slope(row[1][t], row[0][t], e);
+            double is = central_difference(row[1][t], row[0][t], e);
             worst[2] = fmax(worst[2], fabs(is - rates[t]) / scale / (t == 3 ? 40.0 : 1.0));
         }
         for (int t = 0; t < 3; t++) {
-            worst[1] =
-                fmax(worst[1],
-                     fabs(slope(end[1].frame[t], end[0].frame[t], e) - motion.normal[t]) / scale);
+            worst[1] = fmax(worst[1], fabs(central_difference(end[1].frame[t], end[0].frame[t], e) -
+                                           motion.normal[t]) /
+                                          scale);
             for (int k = 0; k < 2; k++) {
-                double is = slope(world[1][k][t], world[0][k][t], e);
+                double is = central_difference(world[1][k][t], world[0][k][t], e);
                 worst[0] = fmax(worst[0], fabs(is - motion.point[k][t]) / scale);
             }
         }

@@ -43,7 +43,8 @@ static void angular_acceleration(const double *turn, const double *torque, doubl
 }
 
 /* Force and torque about the contact of a unit normal force, at that slip and spin. */
-static void friction(double arm, const double *slip, double spin, double *force, double *torque)
+static void friction_wrench(double arm, const double *slip, double spin, double *force,
+                            double *torque)
 {
     double size = sqrt(slip[0] * slip[0] + slip[1] * slip[1] + arm * arm * spin * spin);
     size = sqrt(size * size + SLIP_SCALE * SLIP_SCALE);
@@ -64,7 +65,7 @@ static void top_rate(const struct top *top, const double *y, double *rate)
     r[2] -= RADIUS;
     tact_v3_cross(slip, w, r);
     tact_v3_add(slip, slip, y + 10);
-    friction(top->arm, slip, w[2], force, torque);
+    friction_wrench(top->arm, slip, w[2], force, torque);
     for (int i = 0; i < 3; i++) {
         iw[i] = inertia[i] * y[4 + i];
     }
@@ -276,7 +277,7 @@ static void patch_inverts(void **state)
 }
 
 /* Kinetic energy of both bodies. */
-static double kinetic(struct world_scene *s)
+static double kinetic_energy(struct world_scene *s)
 {
     return tact_body_energy(tact_world_body(s->world, 0)) +
            tact_body_energy(tact_world_body(s->world, 1));
@@ -318,12 +319,12 @@ static void collisions_gain_no_energy(void **state)
                         uniform(-20.0, 20.0));
         }
         tact_world_refresh(s.world);
-        const double start = last = kinetic(&s);
+        const double start = last = kinetic_energy(&s);
         int hit = 0, pressed = 0;
         for (int k = 0; k < (i % 2 ? 150 : 600); k++) {
             scene_step(&s);
             const struct tact_contact *c = tact_world_contact(s.world, 0);
-            double now = kinetic(&s);
+            double now = kinetic_energy(&s);
             int presses = c->touching && c->impulse[0] > 0.0;
             gained = presses && !pressed ? fmax(gained, now / last - 1.0) : gained;
             deepest = c->touching ? fmin(deepest, c->patch.gap[0]) : deepest;

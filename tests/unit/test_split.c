@@ -106,7 +106,8 @@ static void check_events(const struct tact_log *log, const char *name, uint64_t 
     assert_int_equal(next, expected);
 }
 
-static void record(const struct tact_recorder_options *options, uint64_t ticks, unsigned min_parts)
+static void record_parts(const struct tact_recorder_options *options, uint64_t ticks,
+                         unsigned min_parts)
 {
     struct tact_recorder_report report;
     struct event_recorder event_recorder = {.events = 0};
@@ -159,7 +160,7 @@ static void split_by_bytes(void **state)
 {
     (void)state;
     struct tact_recorder_options options = split_options(100000, 0);
-    record(&options, 3000, 5);
+    record_parts(&options, 3000, 5);
     assert_true(remove_parts() >= 5);
 }
 
@@ -167,7 +168,7 @@ static void split_by_time(void **state)
 {
     (void)state;
     struct tact_recorder_options options = split_options(0, 400000000);
-    record(&options, 3000, 4);
+    record_parts(&options, 3000, 4);
 
     /* Each file is a complete log. */
     char *path = tact_log_part_path(first, 2);
@@ -207,7 +208,7 @@ static void a_file_that_cannot_be_created_is_reported(void **state)
     struct tact_recorder_options options = split_options(100000, 0);
     char *path = tact_log_part_path(first, 2);
     assert_int_equal(mkdir(path, 0700), 0);
-    record(&options, 1000, 1);
+    record_parts(&options, 1000, 1);
     struct tact_log *log;
     assert_int_equal(tact_log_open(first, &log, NULL), 0);
     assert_int_equal(tact_log_parts(log), 1);
@@ -223,7 +224,7 @@ static void an_empty_next_file_is_no_loss(void **state)
 {
     (void)state;
     struct tact_recorder_options options = split_options(0, 0);
-    record(&options, 300, 1);
+    record_parts(&options, 300, 1);
     char *path = tact_log_part_path(first, 2);
     for (size_t length = 0; length < 8; length++) {
         struct tact_error err = {0};

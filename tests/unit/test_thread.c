@@ -40,8 +40,8 @@ static void *read_own_settings(void *data)
     return NULL;
 }
 
-static void start(const struct tact_thread_options *options,
-                  struct thread_settings *thread_settings)
+static void start_thread(const struct tact_thread_options *options,
+                         struct thread_settings *thread_settings)
 {
     pthread_t thread;
     memset(thread_settings, 0, sizeof *thread_settings);
@@ -59,7 +59,7 @@ static void threads_do_not_inherit_settings(void **state)
     struct thread_settings thread_settings;
     int real_time = !pthread_setschedparam(pthread_self(), SCHED_FIFO, &fifo);
     pthread_sigmask(SIG_SETMASK, NULL, &before);
-    start(&options, &thread_settings);
+    start_thread(&options, &thread_settings);
     pthread_sigmask(SIG_SETMASK, NULL, &after);
     pthread_setschedparam(pthread_self(), SCHED_OTHER, &normal);
     print_message("started by a thread %s: policy %d\n", real_time ? "in real time" : "of none",
@@ -74,10 +74,10 @@ static void options_are_applied(void **state)
 {
     (void)state;
     struct thread_settings any, thread_settings;
-    start(&(const struct tact_thread_options){.name = NULL}, &any);
+    start_thread(&(const struct tact_thread_options){.name = NULL}, &any);
     const struct tact_thread_options options = {
         .stack_size = 1 << 20, .cpu_pinned = 1, .cpu = any.first_cpu};
-    start(&options, &thread_settings);
+    start_thread(&options, &thread_settings);
     assert_int_equal(thread_settings.cpus, 1);
     assert_int_equal(thread_settings.first_cpu, any.first_cpu);
     assert_true(thread_settings.stack >= 1 << 20);

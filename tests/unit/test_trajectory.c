@@ -45,7 +45,7 @@ static struct tact_device open_motion(const char *csv, const struct tact_device_
     return device;
 }
 
-static double value(struct tact_device *device, double t, int channel, int *state)
+static double read_value(struct tact_device *device, double t, int channel, int *state)
 {
     struct tact_device_input in;
     device->ops->read(device->self, 0, t, 5, &in);
@@ -80,9 +80,9 @@ static void cubic_is_exact_for_a_parabola(void **state)
     for (int i = 100; i < 4800; i++) {
         double t = i / 1000.0;
         double exact = 1.0 + t - 0.5 * t * t;
-        worst = fmax(worst, fabs(value(&device, t, 0, NULL) - (3.0 - 2.0 * t)));
-        worst = fmax(worst, fabs(value(&device, t, 1, NULL) - exact));
-        sag = fmax(sag, exact - value(&linear, t, 1, NULL));
+        worst = fmax(worst, fabs(read_value(&device, t, 0, NULL) - (3.0 - 2.0 * t)));
+        worst = fmax(worst, fabs(read_value(&device, t, 1, NULL) - exact));
+        sag = fmax(sag, exact - read_value(&linear, t, 1, NULL));
     }
     assert_true(worst < 1e-14);
     /* A chord deviates from a parabola by |x''| h^2 / 8. */
@@ -106,13 +106,13 @@ static void end_values_are_held_outside(void **state)
     assert_int_equal(device.info.input_count, 2);
     assert_string_equal(device.info.input[0].name, "b");
     assert_string_equal(device.info.input[1].name, "a");
-    assert_true(value(&device, 0.0, 0, &now) == 0.0);
+    assert_true(read_value(&device, 0.0, 0, &now) == 0.0);
     assert_int_equal(now, TACT_DEVICE_OK);
-    assert_true(fabs(value(&device, 1.2, 0, &now) - 2.0) < 1e-14);
-    assert_true(fabs(value(&device, 1.2, 1, &now) + 1.0) < 1e-14);
+    assert_true(fabs(read_value(&device, 1.2, 0, &now) - 2.0) < 1e-14);
+    assert_true(fabs(read_value(&device, 1.2, 1, &now) + 1.0) < 1e-14);
     assert_int_equal(now, TACT_DEVICE_OK);
-    assert_true(value(&device, 1.5, 0, &now) == 6.0);
-    assert_true(value(&device, 100.0, 1, &now) == -3.0);
+    assert_true(read_value(&device, 1.5, 0, &now) == 6.0);
+    assert_true(read_value(&device, 100.0, 1, &now) == -3.0);
     assert_int_equal(now, TACT_DEVICE_ENDED);
     device.ops->close(device.self);
 }
@@ -124,10 +124,10 @@ static void the_start_is_blended_in(void **state)
                                             SETTING("ramp", "0.5")};
     struct device_config c;
     struct tact_device device = open_motion("x\n1\n3\n5\n", s, 3, &c);
-    assert_true(value(&device, 0.0, 0, NULL) == 1.0);
-    assert_true(fabs(value(&device, 0.25, 0, NULL) - (1.0 + 0.5 * 0.5)) < 1e-15);
-    assert_true(fabs(value(&device, 0.5, 0, NULL) - 2.0) < 1e-15);
-    assert_true(fabs(value(&device, 1e-3, 0, NULL) - 1.0) < 1e-9);
+    assert_true(read_value(&device, 0.0, 0, NULL) == 1.0);
+    assert_true(fabs(read_value(&device, 0.25, 0, NULL) - (1.0 + 0.5 * 0.5)) < 1e-15);
+    assert_true(fabs(read_value(&device, 0.5, 0, NULL) - 2.0) < 1e-15);
+    assert_true(fabs(read_value(&device, 1e-3, 0, NULL) - 1.0) < 1e-9);
     device.ops->close(device.self);
 }
 
@@ -143,7 +143,7 @@ static void a_time_column_is_used(void **state)
                     s, 3, &c);
     for (int i = 0; i <= 1000; i++) {
         double t = i / 100.0;
-        assert_true(fabs(value(&device, t, 0, NULL) - t) < 1e-14);
+        assert_true(fabs(read_value(&device, t, 0, NULL) - t) < 1e-14);
     }
     assert_string_equal(strstr(c.messages, "motion.csv: "),
                         "motion.csv: 8 rows, 0.7 Hz, 10.00 s, 2 gaps, 0 rows equal to "
@@ -160,8 +160,8 @@ static void files_without_header_are_read(void **state)
     struct tact_device device = open_motion(" 1.5  2\n3 -4e-1", s, 3, &c);
     assert_int_equal(device.info.input_count, 2);
     assert_string_equal(device.info.input[1].name, "column_2");
-    assert_true(value(&device, 0.0, 0, NULL) == 15.0);
-    assert_true(value(&device, 1.0, 1, NULL) == -4.0);
+    assert_true(read_value(&device, 0.0, 0, NULL) == 15.0);
+    assert_true(read_value(&device, 1.0, 1, NULL) == -4.0);
     device.ops->close(device.self);
 }
 
@@ -186,15 +186,15 @@ static void compare_rows(FILE *file, const char *path, int rate, int rows, const
         double x[3];
         assert_int_equal(fscanf(file, "%lf,%lf,%lf%*[^\n]", &x[0], &x[1], &x[2]), 3);
         for (int i = 0; i < 3; i++) {
-            worst = fmax(worst, fabs(value(&device, (double)row / rate, i, &now) - x[i]));
+            worst = fmax(worst, fabs(read_value(&device, (double)row / rate, i, &now) - x[i]));
         }
         assert_int_equal(now, row < rows - 1 ? TACT_DEVICE_OK : TACT_DEVICE_ENDED);
     }
     tact_number_end(locale);
     assert_true(worst < 1e-12);
-    double before = value(&device, 0.0, 0, NULL);
+    double before = read_value(&device, 0.0, 0, NULL);
     for (int tick = 1; tick < 8000; tick++) {
-        double x = value(&device, tick * 0.001, 0, NULL);
+        double x = read_value(&device, tick * 0.001, 0, NULL);
         assert_true(fabs(x - before) < 1.5e-3);
         before = x;
     }
@@ -261,7 +261,7 @@ static void damaged_files_are_refused_or_finite(void **state)
         played++;
         for (double t = -0.1; t < 0.6; t += 0.013) {
             for (int k = 0; k < device.info.input_count; k++) {
-                assert_true(isfinite(value(&device, i % 2 ? t : t * 1e-8, k, NULL)));
+                assert_true(isfinite(read_value(&device, i % 2 ? t : t * 1e-8, k, NULL)));
             }
         }
         device.ops->close(device.self);
@@ -322,8 +322,8 @@ static void refuses_bad_files(void **state)
     assert_int_equal(c.err.line, 2);
 }
 
-static void refuse(const struct tact_device_setting *settings, int count, int rc, const char *key,
-                   const char *word)
+static void expect_refused(const struct tact_device_setting *settings, int count, int rc,
+                           const char *key, const char *word)
 {
     struct device_config c;
     struct tact_device device;
@@ -343,29 +343,32 @@ static void refuses_bad_settings(void **state)
         SETTING("file", "motion.csv"), __VA_ARGS__                                                 \
     }
     const double three[] = {1.0, 2.0, 3.0};
-    refuse(FILE_SETTINGS(SETTING("time", "t")), 2, -22, "t", "before");
-    refuse(FILE_SETTINGS(SETTING("time", "z")), 2, -22, "time", "no column 'z'");
-    refuse(FILE_SETTINGS(SETTING("rate", "0")), 2, -22, "rate", "above 0");
-    refuse(FILE_SETTINGS(SETTING("rate", "fast")), 2, -22, "rate", "a number");
-    refuse(FILE_SETTINGS(SETTING("rate", "nan")), 2, -22, "rate", "finite");
-    refuse(FILE_SETTINGS(SETTING("ramp", "1")), 2, -22, "device", "either rate");
-    refuse(FILE_SETTINGS(SETTING("rate", "1"), SETTING("time", "t")), 3, -22, "time",
-           "either rate");
-    refuse(FILE_SETTINGS(SETTING("rate", "1"), SETTING("speed", "-1")), 3, -22, "speed", "above 0");
-    refuse(FILE_SETTINGS(SETTING("rate", "1"), SETTING("ramp", "-1")), 3, -22, "ramp", ">= 0");
-    refuse(FILE_SETTINGS(SETTING("rate", "1"), NUMBERS("scale", 1, 3, three)), 3, -22, "scale",
-           "3 numbers for 2");
-    refuse(FILE_SETTINGS(SETTING("rate", "1"), SETTING("center", "yes")), 3, -22, "center", "true");
-    refuse(FILE_SETTINGS(SETTING("rate", "1"), SETTING("interpolation", "spline")), 3, -22,
-           "interpolation", "linear, cubic");
-    refuse(FILE_SETTINGS(SETTING("rate", "1"), SETTING("colums", "x")), 3, -22, "colums",
-           "unknown");
+    expect_refused(FILE_SETTINGS(SETTING("time", "t")), 2, -22, "t", "before");
+    expect_refused(FILE_SETTINGS(SETTING("time", "z")), 2, -22, "time", "no column 'z'");
+    expect_refused(FILE_SETTINGS(SETTING("rate", "0")), 2, -22, "rate", "above 0");
+    expect_refused(FILE_SETTINGS(SETTING("rate", "fast")), 2, -22, "rate", "a number");
+    expect_refused(FILE_SETTINGS(SETTING("rate", "nan")), 2, -22, "rate", "finite");
+    expect_refused(FILE_SETTINGS(SETTING("ramp", "1")), 2, -22, "device", "either rate");
+    expect_refused(FILE_SETTINGS(SETTING("rate", "1"), SETTING("time", "t")), 3, -22, "time",
+                   "either rate");
+    expect_refused(FILE_SETTINGS(SETTING("rate", "1"), SETTING("speed", "-1")), 3, -22, "speed",
+                   "above 0");
+    expect_refused(FILE_SETTINGS(SETTING("rate", "1"), SETTING("ramp", "-1")), 3, -22, "ramp",
+                   ">= 0");
+    expect_refused(FILE_SETTINGS(SETTING("rate", "1"), NUMBERS("scale", 1, 3, three)), 3, -22,
+                   "scale", "3 numbers for 2");
+    expect_refused(FILE_SETTINGS(SETTING("rate", "1"), SETTING("center", "yes")), 3, -22, "center",
+                   "true");
+    expect_refused(FILE_SETTINGS(SETTING("rate", "1"), SETTING("interpolation", "spline")), 3, -22,
+                   "interpolation", "linear, cubic");
+    expect_refused(FILE_SETTINGS(SETTING("rate", "1"), SETTING("colums", "x")), 3, -22, "colums",
+                   "unknown");
     const struct tact_device_setting absent[] = {SETTING("file", "no.csv"), SETTING("rate", "1")};
-    refuse(absent, 2, -2, "", "cannot open");
+    expect_refused(absent, 2, -2, "", "cannot open");
     const struct tact_device_setting directory[] = {SETTING("file", "."), SETTING("rate", "1")};
-    refuse(directory, 2, -22, "", "regular");
+    expect_refused(directory, 2, -22, "", "regular");
     const struct tact_device_setting none[] = {SETTING("rate", "1")};
-    refuse(none, 1, -22, "device", "missing key file");
+    expect_refused(none, 1, -22, "device", "missing key file");
 }
 
 static int make_folder(void **state)

@@ -21,7 +21,7 @@ struct value {
     uint64_t sum;
 };
 
-static void fill(struct value *v, uint64_t number)
+static void fill_value(struct value *v, uint64_t number)
 {
     v->number = number;
     v->sum = number;
@@ -43,9 +43,9 @@ static int intact(const struct value *v)
     return sum == v->sum;
 }
 
-static void put(struct tact_triple *triple, uint64_t number)
+static void publish_value(struct tact_triple *triple, uint64_t number)
 {
-    fill(tact_triple_write_begin(triple), number);
+    fill_value(tact_triple_write_begin(triple), number);
     tact_triple_publish(triple);
 }
 
@@ -74,7 +74,7 @@ static void test_newest_wins(void **state)
     for (int round = 0; round < 200; round++) {
         const int burst = 1 + round % 4;
         for (int i = 0; i < burst; i++) {
-            put(triple, number++);
+            publish_value(triple, number++);
         }
         overwritten += (uint64_t)burst - 1;
         const struct value *v = tact_triple_read(triple, &fresh);
@@ -98,10 +98,10 @@ static void test_held_value_is_stable(void **state)
     (void)state;
     struct tact_triple *triple;
     assert_int_equal(tact_triple_create(&triple, sizeof(struct value), 0), 0);
-    put(triple, 7);
+    publish_value(triple, 7);
     const struct value *held = tact_triple_read(triple, NULL);
     for (uint64_t i = 100; i < 110; i++) {
-        put(triple, i);
+        publish_value(triple, i);
         assert_int_equal(held->number, 7);
         assert_true(intact(held));
     }
@@ -120,7 +120,7 @@ static void *write_all(void *arg)
 {
     struct stress *s = arg;
     for (uint64_t i = 0; i < s->count; i++) {
-        put(s->triple, i);
+        publish_value(s->triple, i);
         if (i % 64 == 0) {
             sched_yield();
         }

@@ -27,7 +27,7 @@ static struct tact_device open_twin(const struct tact_device_setting *settings, 
     return device;
 }
 
-static struct tact_device_input at(struct tact_device *device, uint64_t tick)
+static struct tact_device_input reading_at(struct tact_device *device, uint64_t tick)
 {
     struct tact_device_input in = {.state = -1};
     device->ops->read(device->self, tick, (double)tick * period, 1000000 * (int64_t)tick, &in);
@@ -59,7 +59,7 @@ static void a_free_mass_accelerates_exactly(void **state)
     const double half = 0.5;
     for (uint64_t tick = 0; tick <= 20000; tick++) {
         const double t = (double)tick * period, x = 0.5 * (2.0 / 0.25) * t * t;
-        struct tact_device_input in = at(&device, tick);
+        struct tact_device_input in = reading_at(&device, tick);
         device.ops->write(device.self, &half, 0);
         expect_close(in.channel[0], x, 1e-12 * (1.0 + x));
         expect_close(in.channel[1], x, 1e-12 * (1.0 + x));
@@ -96,7 +96,7 @@ static void a_step_response_is_exact(void **state)
     struct tact_device device = open_twin(s, COUNT(s));
     double worst = 0.0;
     for (uint64_t tick = 0; tick <= 5000; tick++) {
-        struct tact_device_input in = at(&device, tick);
+        struct tact_device_input in = reading_at(&device, tick);
         for (int i = 0; i < 4; i++) {
             double x = step_response(m[i], b[i], k[i], (double)tick * period);
             worst = fmax(worst, fabs(in.channel[i] - x));
@@ -117,7 +117,7 @@ static void an_undamped_twin_keeps_its_energy(void **state)
     struct tact_device device = open_twin(s, COUNT(s));
     const double whole = 0.5 * 300.0 * 0.03 * 0.03;
     for (uint64_t tick = 0; tick <= 3600000; tick += 100) {
-        at(&device, tick);
+        reading_at(&device, tick);
         struct tact_twin_state now = true_position(&device, 0);
         double x = now.position - 0.02;
         double energy = 0.5 * 300.0 * x * x + 0.5 * 0.1 * now.velocity * now.velocity;
@@ -151,7 +151,7 @@ static void a_hand_drives_the_twin(void **state)
     for (uint64_t tick = 0; tick < 2000; tick++) {
         const double t = (double)tick * period;
         double x = v * t - b * v / k + exp(-rate * t) * (p * cos(w * t) + q * sin(w * t));
-        expect_close(at(&device, tick).channel[0], x, 1e-12);
+        expect_close(reading_at(&device, tick).channel[0], x, 1e-12);
     }
     device.ops->close(device.self);
     unlink(path);
@@ -171,7 +171,8 @@ static void readings_are_quantised(void **state)
     const double lsb = 2.0 / 255.0;
     int codes = 0, last = -1;
     for (uint64_t tick = 0; tick < 2000; tick++) {
-        double y = at(&device, tick).channel[0], exact = 2.0 * true_position(&device, 0).position;
+        double y = reading_at(&device, tick).channel[0],
+               exact = 2.0 * true_position(&device, 0).position;
         double code = (y + 1.0) / lsb;
         expect_close(code, nearbyint(code), 1e-9);
         expect_close(y, fmin(1.0, fmax(-1.0, exact)), 0.5 * lsb * (1.0 + 1e-12));
@@ -179,14 +180,14 @@ static void readings_are_quantised(void **state)
         last = (int)nearbyint(code);
     }
     assert_int_equal(codes, 256);
-    assert_true(at(&device, 2000).channel[0] == 1.0);
+    assert_true(reading_at(&device, 2000).channel[0] == 1.0);
     device.ops->close(device.self);
 
     const struct tact_device_setting counts[] = {SETTING("axes", "x"), SETTING("mass", "1"),
                                                  SETTING("push", "-1"), SETTING("step", "0.125")};
     device = open_twin(counts, COUNT(counts));
     for (uint64_t tick = 0; tick < 2000; tick++) {
-        double y = at(&device, tick).channel[0], exact = true_position(&device, 0).position;
+        double y = reading_at(&device, tick).channel[0], exact = true_position(&device, 0).position;
         assert_true(y == 0.125 * nearbyint(exact / 0.125));
     }
     device.ops->close(device.self);
@@ -203,8 +204,8 @@ static void readings_have_their_exact_delay(void **state)
     struct tact_device now = open_twin(s, 5), late = open_twin(s, 6);
     double reported[1000];
     for (uint64_t tick = 0; tick < 1000; tick++) {
-        reported[tick] = at(&now, tick).channel[0];
-        struct tact_device_input in = at(&late, tick);
+        reported[tick] = reading_at(&now, tick).channel[0];
+        struct tact_device_input in = reading_at(&late, tick);
         assert_true(in.channel[0] == reported[tick < 7 ? 0 : tick - 7]);
         assert_int_equal(in.stamp_ns, 1000000 * ((int64_t)tick - 7));
     }
@@ -225,7 +226,7 @@ static void forces_have_their_exact_delay(void **state)
         for (uint64_t tick = 0; tick < 100; tick++) {
             double after = (double)tick - 11.0 - delay; /* ticks since the push */
             double x = after < 0.0 ? 0.0 : 4.0 * period * period * (0.5 + after);
-            expect_close(at(&device, tick).channel[0], x, 1e-18);
+            expect_close(reading_at(&device, tick).channel[0], x, 1e-18);
             device.ops->write(device.self, tick == 10 ? &on : &off, 0);
         }
         device.ops->close(device.self);
@@ -241,11 +242,11 @@ static void the_motor_saturates(void **state)
     const double out[] = {0.1, -0.4, 0.6, -5.0, (double)INFINITY, (double)NAN};
     const double force[] = {-0.3, 1.2, -1.5, 1.5, 0.0, 0.0};
     struct tact_device device = open_twin(s, COUNT(s));
-    at(&device, 0);
+    reading_at(&device, 0);
     for (int i = 0; i < COUNT(out); i++) {
         double before = true_position(&device, 0).velocity;
         device.ops->write(device.self, &out[i], 0);
-        at(&device, (uint64_t)i + 1);
+        reading_at(&device, (uint64_t)i + 1);
         expect_close(true_position(&device, 0).force, force[i], 1e-15);
         expect_close(true_position(&device, 0).velocity - before, force[i] / 0.5 * period, 1e-17);
     }
@@ -261,7 +262,7 @@ static void the_twin_stops_at_its_ends(void **state)
                                             NUMBERS("push", 2, 2, push)};
     struct tact_device device = open_twin(s, COUNT(s));
     for (uint64_t tick = 0; tick <= 3000; tick++) {
-        double x = at(&device, tick).channel[0];
+        double x = reading_at(&device, tick).channel[0];
         assert_true(x >= -0.1 && x <= 0.2);
         if (tick == 1000) {
             assert_true(x == 0.2 && true_position(&device, 0).velocity == 0.0);
@@ -294,7 +295,7 @@ static void is_unplugged(void **state)
     const double one = 1.0;
     double held = 0.0, velocity = 0.0;
     for (uint64_t tick = 0; tick < 1000; tick++) {
-        struct tact_device_input in = at(&device, tick);
+        struct tact_device_input in = reading_at(&device, tick);
         bool gone = (tick >= 500 && tick < 600) || (tick >= 800 && tick < 900);
         assert_int_equal(in.state, gone ? TACT_DEVICE_LOST : TACT_DEVICE_OK);
         assert_true(in.channel[1] == (tick >= 100 && !gone ? 1.0 : 0.0));
@@ -326,16 +327,16 @@ static void skipped_ticks_are_simulated(void **state)
         NUMBERS("push", 2, 2, push)};
     struct tact_device each = open_twin(s, COUNT(s)), some = open_twin(s, COUNT(s));
     for (uint64_t tick = 0; tick <= 2000; tick++) {
-        double x = at(&each, tick).channel[0];
+        double x = reading_at(&each, tick).channel[0];
         const double out =
             (double)(tick / 50 % 7) - 3.0; /* changes only at ticks that both loops have */
         each.ops->write(each.self, &out, 0);
         if (tick % 50 == 0) {
-            assert_true(at(&some, tick).channel[0] == x);
+            assert_true(reading_at(&some, tick).channel[0] == x);
             some.ops->write(some.self, &out, 0);
         }
     }
-    at(&some, 1u << 30);
+    reading_at(&some, 1u << 30);
     assert_true(isfinite(true_position(&some, 0).position));
     each.ops->close(each.self);
     some.ops->close(some.self);
@@ -361,7 +362,7 @@ static void rendered_spring_and_damper_are_exact(void **state)
     for (uint64_t tick = 0; tick <= 5000; tick++) {
         const double t = tick < 10 ? 0.0 : (double)(tick - 10) * period;
         const double x = 480.0 * 0.25 / 500.0 * step_response(0.05, 0.4, 500.0, t);
-        expect_close(at(&device, tick).channel[0], 2.0 * x, 1e-12);
+        expect_close(reading_at(&device, tick).channel[0], 2.0 * x, 1e-12);
         device.ops->write(device.self, out, 0);
     }
     device.ops->close(device.self);
@@ -380,7 +381,7 @@ static void rendered_friction_is_coulombs(void **state)
     double last = 0.0;
     for (uint64_t tick = 0; tick <= 4000; tick++) {
         const double t = (double)tick * period, later = t - 0.1;
-        const double x = at(&device, tick).channel[0];
+        const double x = reading_at(&device, tick).channel[0];
         device.ops->write(device.self, &half, 0);
         if (tick <= 100) {
             expect_close(x, 0.5 * 12.5 * t * t, 1e-12);
@@ -410,7 +411,7 @@ static void rendered_vibration_is_exact(void **state)
     const double w = 2.0 * 3.14159265358979323846 * 90.0 * period;
     double last = 0.0;
     for (uint64_t tick = 0; tick < 1200; tick++) {
-        at(&device, tick);
+        reading_at(&device, tick);
         device.ops->write(device.self, &out, 0);
         const double v = true_position(&device, 0).velocity;
         if (tick <= 1000) {
@@ -448,14 +449,14 @@ static void a_twin_describes_its_channels(void **state)
     assert_string_equal(info->output[0].name, "motor");
     assert_string_equal(info->output[1].name, "strong");
     assert_true(info->input[0].rest == 0.25 && info->input[1].rest == -0.5);
-    assert_true(at(&device, 0).channel[1] == -0.5);
+    assert_true(reading_at(&device, 0).channel[1] == -0.5);
     assert_int_equal(tact_twin_read_state(&device, 2, &none), -22);
     device.ops->close(device.self);
 }
 
 /* Expects that a twin of one axis with these further settings cannot be opened. */
-static void refuse(const struct tact_device_setting *more, int count, const char *key,
-                   const char *word)
+static void expect_refused(const struct tact_device_setting *more, int count, const char *key,
+                           const char *word)
 {
     struct device_config c;
     struct tact_device device = {0};
@@ -529,7 +530,7 @@ static void refuses_bad_settings(void **state)
          "not under 0"},
     };
     for (int i = 0; i < COUNT(bad); i++) {
-        refuse(bad[i].s, bad[i].count, bad[i].key, bad[i].word);
+        expect_refused(bad[i].s, bad[i].count, bad[i].key, bad[i].word);
     }
     struct device_config c;
     struct tact_device device = {0};

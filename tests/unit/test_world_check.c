@@ -16,7 +16,7 @@
 #define SPEED 100.0
 
 /* Two balls on a plane, one of them on a slider, and a finger of a hinge and a slide. */
-static struct tact_world *make(struct tact_moments_scratch **scratch)
+static struct tact_world *make_world(struct tact_moments_scratch **scratch)
 {
     struct tact_world_options options = tact_world_options_default();
     struct tact_contact_law law = {.friction = 0.5, .overlap = 2e-5, .dissipation = 0.005};
@@ -64,8 +64,8 @@ static struct tact_world *make(struct tact_moments_scratch **scratch)
 }
 
 /* Runs a tick up to the check of the state. pair: whose moment `index` is set to `value`, or -1. */
-static void tick(struct tact_world *world, struct tact_moments_scratch *scratch, int pair, int at,
-                 double value)
+static void run_tick(struct tact_world *world, struct tact_moments_scratch *scratch, int pair,
+                     int at, double value)
 {
     struct tact_solve_stats stats;
     tact_world_begin(world);
@@ -81,8 +81,8 @@ static void tick(struct tact_world *world, struct tact_moments_scratch *scratch,
     tact_world_integrate(world);
 }
 
-static void expect(struct tact_world *world, enum tact_world_part part, int index, int link,
-                   const char *what)
+static void expect_fault(struct tact_world *world, enum tact_world_part part, int index, int link,
+                         const char *what)
 {
     struct tact_world_fault fault = {.what = "nothing"};
     int rc = tact_world_check(world, SPEED, &fault);
@@ -99,10 +99,10 @@ static void every_number_is_checked(void **state)
 {
     (void)state;
     struct tact_moments_scratch *scratch;
-    struct tact_world *world = make(&scratch);
+    struct tact_world *world = make_world(&scratch);
     struct tact_world_fault fault;
-    tick(world, scratch, -1, 0, 0.0);
-    tick(world, scratch, -1, 0, 0.0);
+    run_tick(world, scratch, -1, 0, 0.0);
+    run_tick(world, scratch, -1, 0, 0.0);
     assert_int_equal(tact_world_check(world, SPEED, &fault), 0);
     struct tact_hand_state hand = tact_hand_state(tact_world_hand(world, 0));
     for (size_t k = 0; k < 3; k++) {
@@ -127,7 +127,8 @@ static void every_number_is_checked(void **state)
             for (int i = 0; i < numbers[n].count; i++) {
                 const double was = numbers[n].at[i];
                 numbers[n].at[i] = odd[k];
-                expect(world, numbers[n].part, numbers[n].index, numbers[n].link, numbers[n].what);
+                expect_fault(world, numbers[n].part, numbers[n].index, numbers[n].link,
+                             numbers[n].what);
                 numbers[n].at[i] = was;
             }
         }
@@ -141,9 +142,9 @@ static void speeds_over_the_limit_are_detected(void **state)
 {
     (void)state;
     struct tact_moments_scratch *scratch;
-    struct tact_world *world = make(&scratch);
+    struct tact_world *world = make_world(&scratch);
     struct tact_world_fault fault;
-    tick(world, scratch, -1, 0, 0.0);
+    run_tick(world, scratch, -1, 0, 0.0);
     double *twist = tact_world_body(world, 1)->twist;
     struct tact_hand_state hand = tact_hand_state(tact_world_hand(world, 0));
     const struct {
@@ -161,9 +162,9 @@ static void speeds_over_the_limit_are_detected(void **state)
             *limits[i].at = sign * 0.999 * limits[i].most;
             assert_int_equal(tact_world_check(world, SPEED, &fault), 0);
             *limits[i].at = sign * 1.001 * limits[i].most;
-            expect(world, limits[i].part, limits[i].index, limits[i].link, limits[i].what);
+            expect_fault(world, limits[i].part, limits[i].index, limits[i].link, limits[i].what);
             *limits[i].at = sign * 1e300; /* its square overflows */
-            expect(world, limits[i].part, limits[i].index, limits[i].link, limits[i].what);
+            expect_fault(world, limits[i].part, limits[i].index, limits[i].link, limits[i].what);
         }
         *limits[i].at = was;
     }
@@ -178,11 +179,11 @@ static void moments_not_finite_are_detected_after_the_tick(void **state)
     for (int at = 0; at < 16; at++) {
         for (size_t k = 0; k < 3; k++) {
             struct tact_moments_scratch *scratch;
-            struct tact_world *world = make(&scratch);
-            tick(world, scratch, -1, 0, 0.0);
+            struct tact_world *world = make_world(&scratch);
+            run_tick(world, scratch, -1, 0, 0.0);
             assert_true(tact_world_contact(world, 0)->touching);
-            tick(world, scratch, 0, at, odd[k]);
-            expect(world, TACT_WORLD_PAIR, 0, 0, "overlap");
+            run_tick(world, scratch, 0, at, odd[k]);
+            expect_fault(world, TACT_WORLD_PAIR, 0, 0, "overlap");
             tact_world_destroy(world);
             tact_moments_scratch_destroy(scratch);
         }

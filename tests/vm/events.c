@@ -70,7 +70,7 @@ static const char scene_text[] =
     "inputs:\n"
     "  - {from: pad.abs_x, to: hand.finger}\n";
 
-static void report(int pad, int puck, int n)
+static void send_report(int pad, int puck, int n)
 {
     if (pad >= 0) {
         pad_send(pad, EV_ABS, ABS_X, n * 7 % 1999 - 999);
@@ -92,7 +92,7 @@ static void *move_devices(void *unused)
     atomic_store(&ticks, 0);
     for (int tick = 0; tick >= 0; tick = atomic_load(&ticks)) {
         if (tick >= BEGUN) {
-            report(pad, puck, n++);
+            send_report(pad, puck, n++);
         }
         if (tick >= PULLED && tick < PLUGGED && pad >= 0) {
             pad_unplug(pad);

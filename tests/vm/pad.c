@@ -38,7 +38,7 @@ static int begin(int type)
     return fd;
 }
 
-static void create(int fd, const char *name, unsigned short product)
+static void create_device(int fd, const char *name, unsigned short product)
 {
     struct uinput_setup setup = {.id = {.bustype = BUS_USB, .vendor = 0x1209, .product = product}};
     snprintf(setup.name, sizeof setup.name, "%s", name);
@@ -53,7 +53,7 @@ int pad_plug(void)
     axis(fd, ABS_X, -1000, 1000);
     axis(fd, ABS_Y, -1000, 1000);
     axis(fd, ABS_RX, 0, 255);
-    create(fd, PAD_NAME, 1);
+    create_device(fd, PAD_NAME, 1);
     return fd;
 }
 
@@ -69,7 +69,7 @@ int puck_plug(int type)
             require_success(ioctl(fd, UI_SET_RELBIT, code), "UI_SET_RELBIT");
         }
     }
-    create(fd, PUCK_NAME, 2);
+    create_device(fd, PUCK_NAME, 2);
     return fd;
 }
 

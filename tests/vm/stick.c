@@ -117,7 +117,7 @@ static void *run_driver(void *unused)
     return NULL;
 }
 
-static void create(const int *effects)
+static void create_device(const int *effects)
 {
     struct uinput_setup setup = {.id = {.bustype = BUS_USB, .vendor = 0x1209, .product = 2},
                                  .name = STICK_NAME,
@@ -164,7 +164,7 @@ void stick_plug(const int *effects)
     if (!loaded++) {
         require_success(system("modprobe uinput && modprobe evdev") ? -1 : 0, "modprobe");
     }
-    create(effects);
+    create_device(effects);
     atomic_store(&stick.quit, 0);
     atomic_store(&stick.count, 0);
     pthread_attr_init(&attr);

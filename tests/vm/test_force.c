@@ -328,7 +328,7 @@ static int descriptors(int pid)
     return count;
 }
 
-static void *run(void *result)
+static void *run_thread(void *result)
 {
     *(int *)result = tact_session_run(session, &report);
     return NULL;
@@ -363,7 +363,7 @@ static void unplugged_mid_contact(void **unused)
     stick_plug(all_effects);
     open_session(MOST_TICKS - 1);
     atomic_store(&observed.steady, 1);
-    assert_int_equal(pthread_create(&thread, NULL, run, &result), 0);
+    assert_int_equal(pthread_create(&thread, NULL, run_thread, &result), 0);
     for (int round = 0; round < REPLUG_COUNT; round++) {
         usleep(300000);
         uint64_t before = atomic_load(&observed.ticks);
@@ -423,7 +423,7 @@ static void unplugged_in_an_upload(void **unused)
     stick_plug(all_effects);
     stick_slow(60000);
     open_session(MOST_TICKS - 1);
-    assert_int_equal(pthread_create(&thread, NULL, run, &result), 0);
+    assert_int_equal(pthread_create(&thread, NULL, run_thread, &result), 0);
     for (int round = 0; round < UPLOAD_REPLUGS; round++) {
         usleep(700000 + (unsigned int)round * 7000); /* the hand presses at most of these moments */
         while (!stick_uploads()) {

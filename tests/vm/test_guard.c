@@ -107,7 +107,7 @@ static void open_devices(struct tact_device *device, struct device_config *confi
 }
 
 /* The controller's loop: 1 kHz until it is asked to quit or is killed. */
-static void control(void)
+static void run_controller(void)
 {
     static struct device_config config[DEVICES];
     struct tact_device device[DEVICES];
@@ -146,7 +146,7 @@ static void control(void)
     _exit(0);
 }
 
-static long output(unsigned int channel)
+static long read_output(unsigned int channel)
 {
     lsampl_t raw = 0;
     assert_true(comedi_data_read(reader, 0, channel, 0, AREF_GROUND, &raw) >= 0);
@@ -160,12 +160,13 @@ static int enabled(void)
 
 static int all_zero(void)
 {
-    return output(0) == BOARD_ZERO && output(1) == BOARD_ZERO && !enabled() && stick_pushes() == 0;
+    return read_output(0) == BOARD_ZERO && read_output(1) == BOARD_ZERO && !enabled() &&
+           stick_pushes() == 0;
 }
 
 static int all_pushing(void)
 {
-    return output(0) == pushed && enabled() && stick_pushes() == -0x7fff;
+    return read_output(0) == pushed && enabled() && stick_pushes() == -0x7fff;
 }
 
 /* Starts a controller in a process group of its own, and waits until its outputs are non-zero. */
@@ -179,7 +180,7 @@ static pid_t start_in(const char *group)
         if (group && (!file || fprintf(file, "%d", getpid()) < 0 || fclose(file))) {
             _exit(2);
         }
-        control();
+        run_controller();
     }
     for (int i = 0; i < 3000 && !all_pushing(); i++) {
         sleep_ms(1);
@@ -189,12 +190,12 @@ static pid_t start_in(const char *group)
     return child;
 }
 
-static pid_t start(void)
+static pid_t start_controller(void)
 {
     return start_in(NULL);
 }
 
-static void finish(pid_t child)
+static void end_controller(pid_t child)
 {
     int status = -1;
     atomic_store(&shared->quit, 1);
@@ -223,7 +224,7 @@ static void random_moment(void)
     sleep_ms(10.0 + (double)(seed >> 8) / (1 << 24) * 5.0);
 }
 
-static void report(const char *what, int64_t worst)
+static void print_worst(const char *what, int64_t worst)
 {
     print_message("%s: %d times, zero at most %.2f ms after the last heartbeat\n", what, ROUNDS,
                   (double)worst / 1e6);
@@ -254,7 +255,7 @@ static void run_rounds(const char *what, const char *group)
         assert_int_equal(board_guard(), 0); /* the guard must end too */
         assert_true(all_zero());
     }
-    report(what, worst);
+    print_worst(what, worst);
 }
 
 static void a_killed_controller(void **unused)
@@ -293,7 +294,7 @@ static void rearm(int round)
     sleep_ms(60);
     atomic_store(&shared->push, 1);
     sleep_ms(20);
-    assert_in_range(output(0), BOARD_ZERO + 1, pushed - 1); /* ramps up */
+    assert_in_range(read_output(0), BOARD_ZERO + 1, pushed - 1); /* ramps up */
     sleep_ms(250);
     assert_true(all_pushing());
 }
@@ -302,7 +303,7 @@ static void a_stopped_controller(void **unused)
 {
     int64_t worst = 0;
     (void)unused;
-    pid_t child = start();
+    pid_t child = start_controller();
     for (int i = 0; i < ROUNDS; i++) {
         random_moment();
         kill(child, SIGSTOP);
@@ -313,16 +314,16 @@ static void a_stopped_controller(void **unused)
         kill(child, SIGCONT);
         rearm(i);
     }
-    finish(child);
+    end_controller(child);
     assert_non_null(strstr(shared->messages, "the guard has set the outputs to zero"));
-    report("SIGSTOP", worst);
+    print_worst("SIGSTOP", worst);
 }
 
 static void a_hung_controller(void **unused)
 {
     int64_t worst = 0;
     (void)unused;
-    pid_t child = start();
+    pid_t child = start_controller();
     for (int i = 0; i < ROUNDS; i++) {
         random_moment();
         atomic_store(&shared->hang, 1);
@@ -331,8 +332,8 @@ static void a_hung_controller(void **unused)
         atomic_store(&shared->hang, 0);
         rearm(i);
     }
-    finish(child);
-    report("a tick that spins", worst);
+    end_controller(child);
+    print_worst("a tick that spins", worst);
 }
 
 /* The guard itself is killed, terminated or stopped: outputs are zero, its state is LOST, and that
@@ -343,12 +344,12 @@ static void a_lost_guard(void **unused)
     (void)unused;
     for (int i = 0; i < 6; i++) {
         int device = i < 3 ? BOARD : STICK;
-        pid_t child = start();
+        pid_t child = start_controller();
         int guard = board_guard_of(device == BOARD ? NODE : stick_node());
         assert_true(guard > 0);
         kill(guard, signals[i % 3]);
         int64_t began = tact_clock_now();
-        while (device == BOARD ? output(0) != BOARD_ZERO : stick_pushes() != 0) {
+        while (device == BOARD ? read_output(0) != BOARD_ZERO : stick_pushes() != 0) {
             sleep_ms(0.05);
             assert_true(tact_clock_now() - began < 100000000);
         }
@@ -358,8 +359,8 @@ static void a_lost_guard(void **unused)
         assert_true(took < 12000000);
         sleep_ms(120);
         assert_int_equal(atomic_load(&shared->state[device]), TACT_DEVICE_LOST);
-        assert_true(device == BOARD ? output(1) == BOARD_ZERO : stick_pushes() == 0);
-        finish(child);
+        assert_true(device == BOARD ? read_output(1) == BOARD_ZERO : stick_pushes() == 0);
+        end_controller(child);
         assert_non_null(strstr(shared->messages, "the guard has ended"));
     }
 }
@@ -368,20 +369,20 @@ static void a_lost_guard(void **unused)
 static void zero_before_a_suspend(void **unused)
 {
     (void)unused;
-    pid_t child = start();
+    pid_t child = start_controller();
     int64_t began = tact_clock_now();
     assert_int_equal(system("\"" TACT_SOURCE_DIR "/devices/guard/system-sleep\" pre suspend"), 0);
     assert_true(all_zero());
     print_message("suspend: zero when the hook returns, after %.0f ms\n",
                   (double)(tact_clock_now() - began) / 1e6);
     rearm(0);
-    finish(child);
+    end_controller(child);
 }
 
 static void an_unplugged_board(void **unused)
 {
     (void)unused;
-    pid_t child = start();
+    pid_t child = start_controller();
     for (int i = 0; i < 5; i++) {
         board_attach(NODE, NULL);
         sleep_ms(5);
@@ -392,9 +393,9 @@ static void an_unplugged_board(void **unused)
         reader = comedi_open(NODE);
         sleep_ms(500);
         assert_int_equal(atomic_load(&shared->state[BOARD]), TACT_DEVICE_OK);
-        assert_int_equal(output(0), pushed);
+        assert_int_equal(read_output(0), pushed);
     }
-    finish(child);
+    end_controller(child);
 }
 
 int main(int argc, char **argv)

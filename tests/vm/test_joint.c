@@ -73,7 +73,7 @@ static void move(struct joint *joint, double torque)
 }
 
 /* Torque of the drive, implicit. */
-static double control(double q, double before, int tick)
+static double drive_torque(double q, double before, int tick)
 {
     double pull = stiffness * (target(tick) - q);
     double rate = (inertia * (q - before) / period + period * pull) /
@@ -103,7 +103,7 @@ static void plant(int wire)
     _exit(0);
 }
 
-/* A device whose channel is the joint's target, and which tells the plant the time of the first
+/* A device whose channel is the joint's target, and which passes the plant the time of the first
  * tick. */
 static void target_read(void *self, uint64_t tick, double t, int64_t now,
                         struct tact_device_input *in)
@@ -197,7 +197,7 @@ static void start_load(void)
 
 /* Runs the session with the board, on the real clock; the joint is at rest at 0. Hackbench runs
  * only during the ticks, as otherwise most of its time would go into opening and closing. */
-static void run(int ticks, int loaded, const char *log, struct tact_session_report *report)
+static void run_session(int ticks, int loaded, const char *log, struct tact_session_report *report)
 {
     struct tact_scene *scene;
     struct tact_session *session;
@@ -233,13 +233,13 @@ static void run(int ticks, int loaded, const char *log, struct tact_session_repo
 }
 
 /* Largest difference between the plant and the same joint simulated without a board [rad]. */
-static double compare(int ticks)
+static double largest_difference(int ticks)
 {
     struct joint joint = {0};
     double last = 0.0;
     double worst = 0.0;
     for (int tick = 0; tick < ticks; tick++) {
-        double torque = fmin(1.0, (tick + 1) * period / 0.2) * control(joint.q, last, tick);
+        double torque = fmin(1.0, (tick + 1) * period / 0.2) * drive_torque(joint.q, last, tick);
         last = joint.q;
         worst = fmax(worst, fabs(joint.q - shared->angle[tick]));
         move(&joint, torque);
@@ -247,7 +247,7 @@ static double compare(int ticks)
     return worst;
 }
 
-static void report(const char *what, const struct tact_loop_stats *stats, double worst)
+static void print_report(const char *what, const struct tact_loop_stats *stats, double worst)
 {
     print_message(
         "%s: %llu ticks, %llu missed, wake p50 %.1f p99 %.1f max %.1f us, compute p50 %.1f "
@@ -261,12 +261,12 @@ static void report(const char *what, const struct tact_loop_stats *stats, double
 }
 
 /* Checks that each wake-up is within 20 us, and that the joint follows the expected motion. */
-static void check(const char *what, int ticks, int loaded, const char *log)
+static void check_run(const char *what, int ticks, int loaded, const char *log)
 {
     static struct tact_session_report result;
-    run(ticks, loaded, log, &result);
-    double worst = compare(ticks);
-    report(what, &result.loop, worst);
+    run_session(ticks, loaded, log, &result);
+    double worst = largest_difference(ticks);
+    print_report(what, &result.loop, worst);
     assert_int_equal(result.loop.executed, ticks);
     assert_int_equal(result.loop.missed, 0);
     assert_true(result.loop.wake_latency.max < 20000);
@@ -276,7 +276,7 @@ static void check(const char *what, int ticks, int loaded, const char *log)
 static void joint_on_an_idle_machine(void **unused)
 {
     (void)unused;
-    check("idle", campaign_size(15000, MOST_TICKS), 0, NULL);
+    check_run("idle", campaign_size(15000, MOST_TICKS), 0, NULL);
 }
 
 static int loaded_ticks = LOADED_TICKS;
@@ -284,7 +284,7 @@ static int loaded_ticks = LOADED_TICKS;
 static void joint_with_hackbench(void **unused)
 {
     (void)unused;
-    check("hackbench", loaded_ticks, 1, NULL);
+    check_run("hackbench", loaded_ticks, 1, NULL);
 }
 
 /* The log contains the measured angle: a replay without the board is equal. */
@@ -293,7 +293,7 @@ static void replayed(void **unused)
     const struct tact_messages silent = {NULL, NULL};
     struct tact_replay_report report;
     (void)unused;
-    check("recorded", LOGGED_TICKS, 0, "/dev/shm/joint.mcap");
+    check_run("recorded", LOGGED_TICKS, 0, "/dev/shm/joint.mcap");
     assert_int_equal(tact_replay_run("/dev/shm/joint.mcap", silent, &report, NULL), 0);
     assert_int_equal(report.ticks, LOGGED_TICKS);
     assert_int_equal(report.differing, 0);

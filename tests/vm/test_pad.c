@@ -173,13 +173,13 @@ static struct tact_session_report report;
 
 static atomic_int is_running; /* the session ticks */
 
-static void watch(void *user, const struct tact_session_status *status)
+static void observe_status(void *user, const struct tact_session_status *status)
 {
     (void)user;
     atomic_store(&is_running, status->tick > 100);
 }
 
-static void *run(void *result)
+static void *run_thread(void *result)
 {
     *(int *)result = tact_session_run(session, &report);
     return NULL;
@@ -199,9 +199,9 @@ static void a_lost_pad_releases_the_output(void **unused)
     options.types = tact_devices_builtin(&options.type_count);
     options.ticks = 100000;
     options.stop = &stop;
-    options.watch = watch;
+    options.watch = observe_status;
     open_text(scene_text, &options, &scene, &session);
-    assert_int_equal(pthread_create(&thread, NULL, run, &result), 0);
+    assert_int_equal(pthread_create(&thread, NULL, run_thread, &result), 0);
     for (int i = 0; i < 1000 && !atomic_load(&is_running); i++) {
         usleep(10000);
     }

@@ -64,13 +64,13 @@ static int result;
 static int wire;
 static atomic_int is_running; /* the ramp of the outputs is over */
 
-static void watch(void *user, const struct tact_session_status *status)
+static void observe_status(void *user, const struct tact_session_status *status)
 {
     (void)user;
     atomic_store(&is_running, status->tick > 300);
 }
 
-static void *run(void *unused)
+static void *run_thread(void *unused)
 {
     (void)unused;
     result = tact_session_run(session, &report);
@@ -86,12 +86,12 @@ static void start_session(const char *axis)
     options.types = tact_devices_builtin(&options.type_count);
     options.ticks = 100000;
     options.stop = &stop;
-    options.watch = watch;
+    options.watch = observe_status;
     snprintf(text, sizeof text, scene_text, axis);
     open_text(text, &options, &scene, &session);
     wire = board_wire(board_guard(), NODE);
     assert_true(wire >= 0);
-    assert_int_equal(pthread_create(&thread, NULL, run, NULL), 0);
+    assert_int_equal(pthread_create(&thread, NULL, run_thread, NULL), 0);
     for (int i = 0; i < 1000 && !atomic_load(&is_running); i++) {
         usleep(10000);
     }
@@ -109,7 +109,7 @@ static void stop_session(void)
     close(wire);
 }
 
-static long output(void)
+static long read_output(void)
 {
     return (long)board_wire_read(wire, 1, 0);
 }
@@ -118,7 +118,7 @@ static long output(void)
 static void check_constant(long raw, int64_t until)
 {
     while (tact_clock_now() < until) {
-        long now = output();
+        long now = read_output();
         if (labs(now - raw) > 2) {
             fail_msg("the output is at %ld, not at %ld", now, raw);
         }
@@ -129,7 +129,7 @@ static void check_constant(long raw, int64_t until)
 /* Time until the output is zero [s]; checks that it remains zero. */
 static double time_to_zero(int64_t since)
 {
-    while (labs(output() - (long)BOARD_ZERO) > 1) {
+    while (labs(read_output() - (long)BOARD_ZERO) > 1) {
         assert_true(tact_clock_now() < since + 1000 * MS);
         usleep(200);
     }

@@ -108,7 +108,7 @@ static void step(struct tact_device *devices, int i, int tick, const double *out
     seen->bad_state += tick >= WARM && in.state != TACT_DEVICE_OK;
 }
 
-static void control(void)
+static void run_controller(void)
 {
     static struct device_config config[DEVICES];
     const struct tact_device_setting board[] = {SETTING("inputs", "a=ai4 b=ai5 c=ai6 d=ai7"),
@@ -166,7 +166,7 @@ static void a_tick_reads_and_wakes(void **unused)
     stick_plug(effects);
     pid_t child = fork();
     if (child == 0) {
-        control();
+        run_controller();
     }
     for (int i = 0; waitpid(child, &status, WNOHANG) == 0; i++) {
         stick_send(EV_ABS, ABS_X, i % 1000);
