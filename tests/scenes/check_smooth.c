@@ -131,7 +131,8 @@ static double mean_period(const struct simulation *p, const char *body, int axis
     return (end - first) / (crossings - 1);
 }
 
-/* Period of a pendulum of that length let go at an angle: by the arithmetic and geometric mean. */
+/* Period of a pendulum of that length released from rest at an angle: by the arithmetic and
+ * geometric mean. */
 static double pendulum_period(double length, double angle)
 {
     double a = 1.0, g = cos(0.5 * angle);
