@@ -9,9 +9,10 @@
     1e-7 /* relative to the size: the same with a curved core, whose result is refined afterwards  \
           */
 #define FLAT 1e-13 /* relative to the size: height below which a tetrahedron has no volume */
+#define FAR 1e-3   /* relative to the size: height that is enough for a tetrahedron */
 #define OUTSIDE                                                                                    \
     1e-12 /* relative to the size: distance of the origin from the polytope above which the cores  \
-             are \ separated */
+             are separated */
 #define ALIKE (1.0 - 1e-6) /* cosine above which the normals of two faces belong to one plane */
 #define SLIVER                                                                                     \
     1e-14 /* relative to the product of two sides: a face of smaller area has no normal */
@@ -33,7 +34,7 @@ struct polytope {
     int points, faces, frees; /* faces: highest index in use, plus one */
     int edge[MOST_EDGES][2];  /* edges of the horizon: the face that remains, and its edge there */
     int edges;
-    int leads[MOST_POINTS]; /* the new face that starts at a point */
+    int leads[MOST_POINTS]; /* the new face that starts at a point; -1: none */
 };
 
 static void measure_face(const struct polytope *p, struct face *f)
@@ -43,8 +44,10 @@ static void measure_face(const struct polytope *p, struct face *f)
     tact_v3_sub(ab, p->point[f->point[1]].w, a);
     tact_v3_sub(ac, p->point[f->point[2]].w, a);
     tact_v3_cross(n, ab, ac);
-    double sides = sqrt(tact_v3_dot(ab, ab) * tact_v3_dot(ac, ac));
-    f->d = tact_v3_normalize(f->n, n) > SLIVER * sides ? tact_v3_dot(f->n, a) : INFINITY;
+    double sides = SLIVER * SLIVER * tact_v3_dot(ab, ab) * tact_v3_dot(ac, ac);
+    double square = tact_v3_dot(n, n);
+    tact_v3_scale(f->n, n, square > 0.0 ? 1.0 / sqrt(square) : 0.0);
+    f->d = square > sides ? tact_v3_dot(f->n, a) : INFINITY;
     f->used = 1;
 }
 
@@ -54,6 +57,12 @@ static double height_over(const struct face *f, const double *w)
     return f->d < INFINITY ? tact_v3_dot(f->n, w) - f->d : INFINITY;
 }
 
+static void add_point(struct polytope *p, const struct tact_difference *point)
+{
+    p->leads[p->points] = -1;
+    p->point[p->points++] = *point;
+}
+
 static int is_apart(const struct polytope *p, const double *from, const double *w)
 {
     double d[3];
@@ -61,16 +70,17 @@ static int is_apart(const struct polytope *p, const double *from, const double *
     return tact_v3_dot(d, d) > FLAT * FLAT * p->pair->size * p->pair->size;
 }
 
-/* Adds the support along d or against it, whichever is farther from the plane through `from`, if it
- * is outside of that plane; returns 1 where it is. */
+/* Adds the support along d or against it, if it is outside of the plane through `from`: that on the
+ * side of the origin where it is far from the plane, else the farther one. Returns 1 where there is
+ * one. */
 static int add_off(struct polytope *p, const double d[3], const double *from)
 {
     struct tact_difference best = {.a = -1};
-    double most = FLAT * p->pair->size;
-    for (int sign = -1; sign <= 1; sign += 2) {
+    double most = FLAT * p->pair->size, side = tact_v3_dot(d, from) > 0.0 ? -1.0 : 1.0;
+    for (int i = 0; i < 2 && most < FAR * p->pair->size; i++) {
         double way[3], off[3];
         struct tact_difference next;
-        tact_v3_scale(way, d, sign);
+        tact_v3_scale(way, d, i ? -side : side);
         p->pair->at_a = p->pair->at_b = -1;
         tact_difference_support(p->pair, way, &next);
         tact_v3_sub(off, next.w, from);
@@ -79,7 +89,7 @@ static int add_off(struct polytope *p, const double d[3], const double *from)
         most = tact_max(most, height);
     }
     if (best.a >= 0) {
-        p->point[p->points++] = best;
+        add_point(p, &best);
     }
     return best.a >= 0;
 }
@@ -89,7 +99,10 @@ static int add_off(struct polytope *p, const double d[3], const double *from)
 static int complete_tetrahedron(struct polytope *p, double normal[3])
 {
     static const double axis[3][3] = {{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}, {0.0, 0.0, 1.0}};
-    double u[3], v[3], t1[3], t2[3];
+    double u[3], v[3];
+    if (p->points == 4) {
+        return 1;
+    }
     tact_v3_copy(normal, axis[2]);
     for (int i = 0; i < 3 && p->points == 1; i++) {
         add_off(p, axis[i], p->point[0].w);
@@ -98,16 +111,17 @@ static int complete_tetrahedron(struct polytope *p, double normal[3])
         return 0;
     }
     tact_v3_sub(u, p->point[1].w, p->point[0].w);
-    tact_v3_normalize(u, u);
-    tact_v3_tangents(u, t1, t2);
-    tact_v3_copy(normal, t1);
-    if (p->points == 2 && !add_off(p, t1, p->point[0].w) && !add_off(p, t2, p->point[0].w)) {
-        return 0;
+    if (p->points == 2) {
+        tact_v3_normalize(u, u);
+        tact_v3_tangents(u, normal, v);
+        if (!add_off(p, normal, p->point[0].w) && !add_off(p, v, p->point[0].w)) {
+            return 0;
+        }
     }
     tact_v3_sub(v, p->point[2].w, p->point[0].w);
     tact_v3_cross(normal, u, v);
     tact_v3_normalize(normal, normal);
-    return p->points == 4 || add_off(p, normal, p->point[0].w);
+    return add_off(p, normal, p->point[0].w);
 }
 
 /* Copies the first three or four points of the simplex that are distinct and not in a line or
@@ -132,12 +146,14 @@ static void copy_simplex(struct polytope *p, const struct tact_simplex *s)
             fits = fabs(tact_v3_dot(n, v)) > FLAT * size * tact_v3_norm(n);
         }
         if (fits) {
-            p->point[p->points++] = s->point[i];
+            add_point(p, &s->point[i]);
         }
     }
     if (!p->points) {
         static const double up[3] = {0.0, 0.0, 1.0};
-        tact_difference_support(p->pair, up, &p->point[p->points++]);
+        struct tact_difference first;
+        tact_difference_support(p->pair, up, &first);
+        add_point(p, &first);
     }
 }
 
@@ -162,7 +178,6 @@ static void make_tetrahedron(struct polytope *p)
     }
     p->faces = 4;
     p->frees = 0;
-    memset(p->leads, 0xff, sizeof p->leads);
 }
 
 static int nearest_face(const struct polytope *p)
@@ -280,39 +295,43 @@ static double weights_of(const struct polytope *p, const struct face *f, double 
 }
 
 /* Of the faces that lie in the plane of *face except for rounding, sets *face to the one that
- * contains the point of the plane nearest to the origin. Returns 1 where it is another face. */
-static int find_containing(const struct polytope *p, double beyond, struct face *face)
+ * contains the point of the plane nearest to the origin, and `weight` to its weights. Returns 1
+ * where it is another face. */
+static int find_containing(const struct polytope *p, double beyond, struct face *face,
+                           double weight[3])
 {
-    double weight[3], most = weights_of(p, face, weight);
+    double most = weights_of(p, face, weight);
     const struct face like = *face;
     int changed = 0;
     for (int f = 0; f < p->faces && most < 0.0; f++) {
         const struct face *other = &p->face[f];
         if (other->used && other->d <= like.d + beyond && tact_v3_dot(other->n, like.n) > ALIKE) {
-            double least = weights_of(p, other, weight);
-            changed |= least > most;
-            *face = least > most ? *other : *face;
-            most = tact_max(least, most);
+            double tried[3], least = weights_of(p, other, tried);
+            if (least > most) {
+                tact_v3_copy(weight, tried);
+                *face = *other;
+                most = least;
+                changed = 1;
+            }
         }
     }
     return changed;
 }
 
-/* Sets the points of the two cores whose difference is the point of the face nearest to the origin.
- */
-static void find_witness(const struct polytope *p, const struct face *f, struct tact_nearest *out)
+/* Sets the points of the two cores whose difference is the point of the face nearest to the origin,
+ * from its weights. */
+static void set_witness(const struct polytope *p, const struct face *f, const double weight[3],
+                        struct tact_nearest *out)
 {
-    double total = 0.0, weight[3];
-    weights_of(p, f, weight);
+    double total = 0.0;
     out->from.count = 3;
     for (int i = 0; i < 3; i++) {
         out->from.point[i] = p->point[f->point[i]];
-        weight[i] = tact_max(0.0, weight[i]);
-        total += weight[i];
+        total += tact_max(0.0, weight[i]);
     }
     memset(out->on_a, 0, sizeof out->on_a);
     for (int i = 0; i < 3; i++) {
-        double vertex[3], part = total > 0.0 ? weight[i] / total : 1.0 / 3.0;
+        double vertex[3], part = total > 0.0 ? tact_max(0.0, weight[i]) / total : 1.0 / 3.0;
         tact_core_vertex(p->pair->a, p->point[f->point[i]].a, vertex);
         tact_v3_axpy(out->on_a, part, vertex);
     }
@@ -359,14 +378,15 @@ int tact_epa(struct tact_core_pair *pair, const struct tact_simplex *simplex,
         int done = known || height_over(&face, next.w) <= beyond;
         int whole = !done && p.points < MOST_POINTS;
         if (whole) {
-            p.point[p.points++] = next;
+            add_point(&p, &next);
             whole = remove_visible(&p, f, next.w) && close_horizon(&p);
         }
         if (!whole) {
-            if (find_containing(&p, beyond, &face)) {
+            double weight[3];
+            if (find_containing(&p, beyond, &face, weight)) {
                 tact_difference_support(pair, face.n, &next);
             }
-            find_witness(&p, &face, out);
+            set_witness(&p, &face, weight, out);
             out->distance = -face.d;
             out->bound = -tact_v3_dot(face.n, next.w);
             return !done ? -1 : face.d < -OUTSIDE * pair->size ? 0 : 1;
