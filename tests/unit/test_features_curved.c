@@ -171,8 +171,7 @@ static void place_solid(struct solid *s, double reach, int square)
 struct deviation {
     double width, points, depth; /* deviations of width, points and depth, relative to the size */
     int loose_points; /* results whose points are off by more than rounding: where the rim of an end
-                  decides as well as the end, to rounding, they and the normal are off by its root
-                */
+                  decides within 1e-4 rad of the end, where Newton's method fails */
 };
 
 /* Adds a result's deviations from the conditions of the optimum to *worst. thorough: whether a
@@ -249,7 +248,7 @@ static void random_pairs_are_exact(void **state)
                names[first], names[second], deep, trials, worst.width, worst.points, worst.depth,
                fmax(touch[0].width, touch[1].width), touch[0].points, (double)supports / trials);
         assert_true(worst.width < 4e-15 && worst.depth < 4e-15 && worst.points < 5e-8);
-        assert_true(100 * worst.loose_points < trials);
+        assert_true(1000 * worst.loose_points <= trials);
         assert_true(touch[0].width < 4e-15 && touch[1].width < 4e-15);
         assert_true(touch[0].points < 5e-8 && touch[1].points < 5e-8);
     }

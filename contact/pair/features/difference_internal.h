@@ -56,6 +56,13 @@ void tact_difference_of(const struct tact_core_pair *pair, int64_t a, int64_t b,
 void tact_difference_support(struct tact_core_pair *pair, const double d[3],
                              struct tact_difference *out);
 
+/* Order of points by their vertices. */
+static inline int tact_difference_before(const struct tact_difference *one,
+                                         const struct tact_difference *other)
+{
+    return one->a != other->a ? one->a < other->a : one->b < other->b;
+}
+
 /* 1 where `of` is among the first `count` points. */
 int tact_difference_repeats(const struct tact_difference *points, int count,
                             const struct tact_difference *of);

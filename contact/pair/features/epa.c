@@ -57,7 +57,7 @@ static double height_over(const struct face *f, const double *w)
     return f->d < INFINITY ? tact_v3_dot(f->n, w) - f->d : INFINITY;
 }
 
-static void add_point(struct polytope *p, const struct tact_difference *point)
+static void append_point(struct polytope *p, const struct tact_difference *point)
 {
     p->leads[p->points] = -1;
     p->point[p->points++] = *point;
@@ -89,7 +89,7 @@ static int add_off(struct polytope *p, const double d[3], const double *from)
         most = tact_max(most, height);
     }
     if (best.a >= 0) {
-        add_point(p, &best);
+        append_point(p, &best);
     }
     return best.a >= 0;
 }
@@ -146,14 +146,14 @@ static void copy_simplex(struct polytope *p, const struct tact_simplex *s)
             fits = fabs(tact_v3_dot(n, v)) > FLAT * size * tact_v3_norm(n);
         }
         if (fits) {
-            add_point(p, &s->point[i]);
+            append_point(p, &s->point[i]);
         }
     }
     if (!p->points) {
         static const double up[3] = {0.0, 0.0, 1.0};
         struct tact_difference first;
         tact_difference_support(p->pair, up, &first);
-        add_point(p, &first);
+        append_point(p, &first);
     }
 }
 
@@ -318,6 +318,23 @@ static int find_containing(const struct polytope *p, double beyond, struct face 
     return changed;
 }
 
+/* Rotates the points of the face that is the result so that the first is the one whose vertices
+ * come first: the result is the same bit for bit whatever the search started from. Returns 1
+ * where that changes them. */
+static int rotate_face(const struct polytope *p, struct face *face, double weight[3])
+{
+    const int *at = face->point;
+    int first = tact_difference_before(&p->point[at[1]], &p->point[at[0]]);
+    first = tact_difference_before(&p->point[at[2]], &p->point[at[first]]) ? 2 : first;
+    if (first) {
+        const int rotated[3] = {at[first], at[(first + 1) % 3], at[(first + 2) % 3]};
+        memcpy(face->point, rotated, sizeof rotated);
+        measure_face(p, face);
+        weights_of(p, face, weight);
+    }
+    return first != 0;
+}
+
 /* Sets the points of the two cores whose difference is the point of the face nearest to the origin,
  * from its weights. */
 static void set_witness(const struct polytope *p, const struct face *f, const double weight[3],
@@ -353,6 +370,15 @@ static void report_flat(const struct polytope *p, const double normal[3], struct
     tact_v3_copy(out->on_b, out->on_a);
 }
 
+/* The support along the normal of a face, from its corners, which are not far from it. */
+static void search_beyond(const struct polytope *p, const struct face *face,
+                          struct tact_difference *next)
+{
+    p->pair->at_a = p->point[face->point[0]].a;
+    p->pair->at_b = p->point[face->point[0]].b;
+    tact_difference_support(p->pair, face->n, next);
+}
+
 int tact_epa(struct tact_core_pair *pair, const struct tact_simplex *simplex,
              struct tact_nearest *out)
 {
@@ -366,24 +392,33 @@ int tact_epa(struct tact_core_pair *pair, const struct tact_simplex *simplex,
         return 1;
     }
     make_tetrahedron(&p);
+    struct face face = p.face[0];
+    struct tact_difference next = p.point[0];
     for (;;) {
-        int f = nearest_face(&p);
-        struct tact_difference next;
-        struct face face = p.face[f];
-        pair->at_a =
-            p.point[face.point[0]].a; /* the support beyond the face is not far from its corners */
-        pair->at_b = p.point[face.point[0]].b;
-        tact_difference_support(pair, face.n, &next);
-        int known = tact_difference_repeats(p.point, p.points, &next);
-        int done = known || height_over(&face, next.w) <= beyond;
-        int whole = !done && p.points < MOST_POINTS;
+        int f = nearest_face(&p), done = 0, whole = f >= 0;
         if (whole) {
-            add_point(&p, &next);
+            face = p.face[f];
+            search_beyond(&p, &face, &next);
+            double height = height_over(&face, next.w);
+            int known = tact_difference_repeats(p.point, p.points, &next);
+            if (known && height > tact_max(beyond, OUTSIDE * pair->size)) {
+                p.face[f].d = INFINITY; /* a sliver whose normal is lost in rounding */
+                continue;
+            }
+            done = known || height <= beyond;
+            whole = !done && p.points < MOST_POINTS;
+        }
+        if (whole) {
+            append_point(&p, &next);
             whole = remove_visible(&p, f, next.w) && close_horizon(&p);
         }
         if (!whole) {
             double weight[3];
-            if (find_containing(&p, beyond, &face, weight)) {
+            int changed = find_containing(&p, beyond, &face, weight);
+            if (rotate_face(&p, &face, weight) && curved) {
+                changed = 1; /* the normal of a sliver, too */
+            }
+            if (changed) {
                 tact_difference_support(pair, face.n, &next);
             }
             set_witness(&p, &face, weight, out);

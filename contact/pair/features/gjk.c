@@ -138,6 +138,9 @@ void tact_simplex_weights(const struct tact_simplex *simplex, double weight[3])
 static void keep_vertices(struct tact_simplex *s, const struct nearest_on *best)
 {
     struct tact_difference kept[3];
+    if (best->count == s->count) {
+        return;
+    }
     for (int i = 0; i < best->count; i++) {
         kept[i] = s->point[best->index[i]];
     }
@@ -145,12 +148,30 @@ static void keep_vertices(struct tact_simplex *s, const struct nearest_on *best)
     s->count = best->count;
 }
 
+/* Sorts the points by their vertices, so that the result is the same bit for bit whatever the
+ * search started from. Returns 1 where that changes their order. */
+static int sort_points(struct tact_simplex *s)
+{
+    int changed = 0;
+    for (int i = 1; i < s->count; i++) {
+        for (int k = i; k > 0 && tact_difference_before(&s->point[k], &s->point[k - 1]); k--) {
+            struct tact_difference swapped = s->point[k];
+            s->point[k] = s->point[k - 1];
+            s->point[k - 1] = swapped;
+            changed = 1;
+        }
+    }
+    return changed;
+}
+
 /* The direction against which the next support is searched: the vector to the nearest point; of
- * three points the normal of their plane, which is exact to rounding at any distance. */
+ * three points the normal of their plane, which is exact to rounding at any distance, unless they
+ * are so nearly in a line that it is not along that vector. */
 static void search_direction(const struct nearest_on *best, double d[3])
 {
-    if (best->count == 3) {
-        tact_v3_scale(d, best->n, copysign(1.0, tact_v3_dot(best->n, best->v)));
+    double along = best->count == 3 ? tact_v3_dot(best->n, best->v) : 0.0;
+    if (best->count == 3 && along * along > 0.5 * best->square * tact_v3_dot(best->n, best->n)) {
+        tact_v3_scale(d, best->n, copysign(1.0, along));
     } else {
         tact_v3_copy(d, best->v);
     }
@@ -188,7 +209,8 @@ int tact_gjk(struct tact_core_pair *pair, struct tact_simplex *simplex, struct t
     struct nearest_on best;
     struct tact_difference next;
     double d[3], near = NEAR * pair->size, last = INFINITY;
-    double enough = pair->a->vertex && pair->b->vertex ? 1.0 : 1.0 - CURVED;
+    int polytopes = pair->a->vertex && pair->b->vertex, sorted = 0;
+    double enough = polytopes ? 1.0 : 1.0 - CURVED;
     if (!simplex->count) {
         const double first[3] = {-pair->shift[0], -pair->shift[1], -pair->shift[2]};
         double back[3];
@@ -205,13 +227,21 @@ int tact_gjk(struct tact_core_pair *pair, struct tact_simplex *simplex, struct t
         search_direction(&best, d);
         tact_v3_scale(back, d, -1.0);
         tact_difference_support(pair, back, &next);
-        if (tact_difference_repeats(simplex->point, simplex->count, &next) ||
-            !(best.square < last) || tact_v3_dot(d, next.w) >= enough * tact_v3_dot(d, best.v)) {
+        int ends = sorted || tact_difference_repeats(simplex->point, simplex->count, &next) ||
+                   !(best.square < last) ||
+                   tact_v3_dot(d, next.w) >= enough * tact_v3_dot(d, best.v);
+        if (ends && (sorted || !polytopes || !sort_points(simplex))) {
             break;
+        }
+        if (ends) { /* once more, as the next tick begins */
+            sorted = 1;
+            pair->at_a = simplex->point[0].a;
+            pair->at_b = simplex->point[0].b;
+            continue;
         }
         last = best.square;
         simplex->point[simplex->count++] = next;
     }
     report(pair, simplex, &best, d, &next, out);
-    return 1;
+    return out->bound > -near; /* else no direction separates: rounding in a sliver */
 }

@@ -14,8 +14,12 @@
 #include "contact/pair/features/curved_internal.h"
 #include "contact/pair/features/difference_internal.h"
 
-#define NEAR 2e-2      /* [rad] largest angle between a candidate and the normal of the search */
+#define NEAR 1e-1      /* [rad] largest angle between a candidate and the normal of the search */
 #define ROUNDING 4e-16 /* relative to the size: widths that differ by less are equal */
+#define ACROSS 1e-9    /* sine below which a cylinder is across the normal */
+#define SEARCHED                                                                                   \
+    1e-15 /* relative to the size: margin of the search's width over the candidates                \
+           */
 
 enum { MOST_CANDIDATES = 24, MOST_NEWTON = 12 };
 
@@ -206,10 +210,10 @@ static void add_free(struct settling *s)
 }
 
 /* The first candidate with the largest width, except for rounding; NULL: that of the search is
- * larger. */
+ * larger by more than rounding. */
 static const struct candidate *choose(const struct settling *s)
 {
-    double best = s->found->bound, spare = ROUNDING * s->pair->size;
+    double best = s->found->bound - SEARCHED * s->pair->size, spare = ROUNDING * s->pair->size;
     for (int i = 0; i < s->count; i++) {
         best = tact_max(best, s->candidate[i].bound);
     }
@@ -221,30 +225,148 @@ static const struct candidate *choose(const struct settling *s)
     return NULL;
 }
 
-/* Sets the nearest points of the cores for the normal n, from the simplex whose vertices on curved
- * surfaces are moved to the points that are farthest along n. */
+/* Points of both cores that are farthest along the normal, A's frame [m]. */
+struct farthest {
+    int count;
+    double a[3][3], b[3][3];
+};
+
+/* From the simplex, whose vertices on curved surfaces are moved to the points that are farthest. */
+static void find_farthest(const struct tact_core_pair *pair, const double n[3],
+                          const struct tact_simplex *s, struct farthest *f)
+{
+    double back[3], in_b[3], of_b[3];
+    tact_v3_scale(back, n, -1.0);
+    tact_m3_tmul_v3(in_b, pair->turn, n);
+    f->count = s->count;
+    for (int i = 0; i < s->count; i++) {
+        tact_curved_along(pair->a, s->point[i].a, back, f->a[i]);
+        tact_curved_along(pair->b, s->point[i].b, in_b, of_b);
+        tact_m3_mul_v3(f->b[i], pair->turn, of_b);
+        tact_v3_add(f->b[i], f->b[i], pair->shift);
+    }
+}
+
+/* Whether the points of a core are one. */
+static int coincide(double (*point)[3], int count)
+{
+    int same = 1;
+    for (int i = 1; i < count; i++) {
+        same = same && !memcmp(point[i], point[0], sizeof point[0]);
+    }
+    return same;
+}
+
+/* Whether a core has one point alone that is farthest along n: not so a cylinder across n, even
+ * where the simplex has one end of it only. */
+static int is_single(const struct tact_core *core, const double axis[3], const double n[3],
+                     double (*point)[3], int count)
+{
+    int line = core->kind == TACT_SHAPE_CYLINDER && fabs(tact_v3_dot(axis, n)) < ACROSS;
+    return !line && coincide(point, count);
+}
+
+/* Whether a point of A's frame may be of a core, by its radius where that is a cylinder. */
+static int is_within(const struct tact_core_pair *pair, int of_b, const double point[3])
+{
+    const struct tact_core *core = of_b ? pair->b : pair->a;
+    double off[3], in[3];
+    tact_v3_copy(in, point);
+    if (of_b) {
+        tact_v3_sub(off, point, pair->shift);
+        tact_m3_tmul_v3(in, pair->turn, off);
+    }
+    return core->kind != TACT_SHAPE_CYLINDER ||
+           tact_hypot(in[0], in[1]) <= core->half[0] + ROUNDING * pair->size;
+}
+
+/* Sets on_a to the point of a simplex's points of A that is nearest to one of B, and returns the
+ * square of what is left of its distance from it [m2]. of: by point of the simplex, that of A. */
+static double combine(const struct tact_simplex *s, double (*a)[3], const int *of, double on_a[3])
+{
+    double weight[3], left[3] = {0.0, 0.0, 0.0};
+    tact_simplex_weights(s, weight);
+    tact_v3_set(on_a, 0.0, 0.0, 0.0);
+    for (int i = 0; i < s->count; i++) {
+        tact_v3_axpy(on_a, weight[i], a[of[i]]);
+        tact_v3_axpy(left, weight[i], s->point[i].w);
+    }
+    return tact_v3_dot(left, left);
+}
+
+/* Adds the other end of a cylinder's line of which all points are one end. */
+static void add_end(const struct tact_core *core, double (*point)[3], int count,
+                    const double origin[3], const double axis[3])
+{
+    double off[3];
+    tact_v3_sub(off, point[0], origin);
+    if (core->kind == TACT_SHAPE_CYLINDER && count > 1 && coincide(point, count)) {
+        tact_v3_axpy(point[1], -2.0 * tact_v3_dot(off, axis), axis);
+    }
+}
+
+/* The same over any three differences of the points of A and B: the three of the simplex need not
+ * contain the nearest point, as the search stopped at another normal. */
+static void combine_any(struct farthest *f, const double apart[3], double least, double on_a[3])
+{
+    struct tact_difference all[9];
+    int of[9], count = 0;
+    for (int i = 0; i < 3 * f->count; i++) {
+        tact_v3_sub(all[count].w, f->a[i / 3], f->b[i % 3]);
+        tact_v3_sub(all[count].w, all[count].w, apart);
+        int new = i % 3 < f->count;
+        for (int k = 0; k < count && new; k++) {
+            new = memcmp(all[k].w, all[count].w, sizeof all[k].w) != 0;
+        }
+        of[count] = i / 3;
+        count += new;
+    }
+    for (int i = 0; i < count; i++) {
+        for (int k = i + 1; k < count; k++) {
+            for (int m = k + 1; m < count; m++) {
+                const struct tact_simplex s = {3, {all[i], all[k], all[m]}};
+                double at[3], left = combine(&s, f->a, (const int[]){of[i], of[k], of[m]}, at);
+                if (left < least) {
+                    least = left;
+                    tact_v3_copy(on_a, at);
+                }
+            }
+        }
+    }
+}
+
+/* Sets the nearest points of the cores for the normal n. Where one of them has a single point that
+ * is farthest, the other's is opposite to it. */
 static void place_points(const struct tact_core_pair *pair, const double n[3], double distance,
                          struct tact_nearest *found)
 {
-    double back[3], in_b[3], of_a[3][3], of_b[3], weight[3], moved[3];
+    static const int of[3] = {0, 1, 2};
+    static const double origin[3] = {0.0, 0.0, 0.0};
+    const double axis_b[3] = {pair->turn[2], pair->turn[5], pair->turn[8]};
+    double apart[3], below[3], above[3], spare = ROUNDING * pair->size;
     struct tact_simplex s = found->from;
-    tact_v3_scale(back, n, -1.0);
-    tact_m3_tmul_v3(in_b, pair->turn, n);
+    struct farthest f;
+    find_farthest(pair, n, &s, &f);
+    tact_v3_scale(apart, n, distance);
     for (int i = 0; i < s.count; i++) {
-        tact_curved_along(pair->a, s.point[i].a, back, of_a[i]);
-        tact_curved_along(pair->b, s.point[i].b, in_b, of_b);
-        tact_m3_mul_v3(moved, pair->turn, of_b);
-        tact_v3_add(moved, moved, pair->shift);
-        tact_v3_sub(s.point[i].w, of_a[i], moved);
-        tact_v3_axpy(s.point[i].w, -distance, n);
+        tact_v3_sub(s.point[i].w, f.a[i], f.b[i]);
+        tact_v3_sub(s.point[i].w, s.point[i].w, apart);
     }
-    tact_simplex_weights(&s, weight);
-    memset(found->on_a, 0, sizeof found->on_a);
-    for (int i = 0; i < s.count; i++) {
-        tact_v3_axpy(found->on_a, weight[i], of_a[i]);
+    tact_v3_sub(below, f.a[0], apart);
+    tact_v3_add(above, f.b[0], apart);
+    double left = combine(&s, f.a, of, found->on_a);
+    if (left <= spare * spare) {
+        /* the points are opposite to each other */
+    } else if (is_single(pair->a, AXIS, n, f.a, f.count) && is_within(pair, 1, below)) {
+        tact_v3_copy(found->on_a, f.a[0]);
+    } else if (is_single(pair->b, axis_b, n, f.b, f.count) && is_within(pair, 0, above)) {
+        tact_v3_copy(found->on_a, above);
+    } else {
+        add_end(pair->a, f.a, f.count, origin, AXIS);
+        add_end(pair->b, f.b, f.count, pair->shift, axis_b);
+        combine_any(&f, apart, left, found->on_a);
     }
-    tact_v3_copy(found->on_b, found->on_a);
-    tact_v3_axpy(found->on_b, -distance, n);
+    tact_v3_sub(found->on_b, found->on_a, apart);
 }
 
 void tact_settle_normal(struct tact_core_pair *pair, struct tact_nearest *found)
@@ -266,5 +388,10 @@ void tact_settle_normal(struct tact_core_pair *pair, struct tact_nearest *found)
         tact_v3_copy(found->normal, c->n);
         found->bound = found->distance = c->bound;
         place_points(pair, c->n, c->bound, found);
+    } else { /* bodies that touch, of whose points rounding leaves no direction: the width decides
+              */
+        found->distance = found->bound;
+        tact_v3_copy(found->on_b, found->on_a);
+        tact_v3_axpy(found->on_b, -found->distance, found->normal);
     }
 }
