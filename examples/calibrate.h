@@ -37,18 +37,18 @@ struct calibrate_options {
 };
 
 /* The values of a channel while it was observed. */
-struct calibrate_seen {
+struct calibrate_extremes {
     double low, high, mean, deviation;
 };
 
 /* calibrate_file.c: entries that replace those of the same key; EXIT_BAD where there are too many.
  */
-int calibrate_put(struct calibrate_file *file, const char *key, const double *numbers, int count);
-int calibrate_put_text(struct calibrate_file *file, const char *key, const char *text);
+int calibrate_set(struct calibrate_file *file, const char *key, const double *numbers, int count);
+int calibrate_set_text(struct calibrate_file *file, const char *key, const char *text);
 /* Copies the settings of the device's calibration file. EXIT_BAD if they cannot be written again.
  */
-int calibrate_keep(struct calibrate_file *file, const struct tact_device_setting *settings,
-                   int count);
+int calibrate_copy_settings(struct calibrate_file *file, const struct tact_device_setting *settings,
+                            int count);
 /* Writes the file at once; an existing one only with force. Returns the exit code. */
 int calibrate_write(const struct calibrate_file *file, const char *path, int force);
 
@@ -56,8 +56,8 @@ int calibrate_write(const struct calibrate_file *file, const char *path, int for
 int calibrate_step(const struct calibrate_options *o, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* Observes all channels for some seconds. EXIT_BAD where the device is lost. */
-int calibrate_watch(const struct tact_device *device, double seconds, struct calibrate_seen *seen,
-                    int *faults);
+int calibrate_observe(const struct tact_device *device, double seconds,
+                      struct calibrate_extremes *seen, int *faults);
 /* The three measurements; each adds to the file and returns the exit code. */
 int calibrate_axes(const struct calibrate_options *o, const struct tact_device *device,
                    struct calibrate_file *file);

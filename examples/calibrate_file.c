@@ -26,7 +26,7 @@ static struct calibrate_entry *find_entry(struct calibrate_file *file, const cha
     return entry;
 }
 
-int calibrate_put(struct calibrate_file *file, const char *key, const double *numbers, int count)
+int calibrate_set(struct calibrate_file *file, const char *key, const double *numbers, int count)
 {
     struct calibrate_entry *entry = find_entry(file, key);
     if (!entry) {
@@ -38,7 +38,7 @@ int calibrate_put(struct calibrate_file *file, const char *key, const double *nu
     return EXIT_GOOD;
 }
 
-int calibrate_put_text(struct calibrate_file *file, const char *key, const char *text)
+int calibrate_set_text(struct calibrate_file *file, const char *key, const char *text)
 {
     struct calibrate_entry *entry = find_entry(file, key);
     if (!entry) {
@@ -49,8 +49,8 @@ int calibrate_put_text(struct calibrate_file *file, const char *key, const char 
     return EXIT_GOOD;
 }
 
-int calibrate_keep(struct calibrate_file *file, const struct tact_device_setting *settings,
-                   int count)
+int calibrate_copy_settings(struct calibrate_file *file, const struct tact_device_setting *settings,
+                            int count)
 {
     for (int i = 0; i < count; i++) {
         const struct tact_device_setting *s = &settings[i];
@@ -67,8 +67,8 @@ int calibrate_keep(struct calibrate_file *file, const struct tact_device_setting
                     s->file, s->line, s->key);
             return EXIT_BAD;
         }
-        if (numbers ? calibrate_put(file, s->key, s->numbers, numbers)
-                    : calibrate_put_text(file, s->key, s->text)) {
+        if (numbers ? calibrate_set(file, s->key, s->numbers, numbers)
+                    : calibrate_set_text(file, s->key, s->text)) {
             return EXIT_BAD;
         }
     }

@@ -35,8 +35,8 @@ int calibrate_step(const struct calibrate_options *o, const char *format, ...)
     return EXIT_GOOD;
 }
 
-int calibrate_watch(const struct tact_device *device, double seconds, struct calibrate_seen *seen,
-                    int *faults)
+int calibrate_observe(const struct tact_device *device, double seconds,
+                      struct calibrate_extremes *seen, int *faults)
 {
     const int64_t start = tact_clock_now();
     const uint64_t ticks = (uint64_t)(seconds * 1e9 / PERIOD_NS) + 1;
@@ -58,7 +58,7 @@ int calibrate_watch(const struct tact_device *device, double seconds, struct cal
             double x = in.channel[i];
             if (tick == 1) {
                 first[i] = x;
-                seen[i] = (struct calibrate_seen){.low = x, .high = x};
+                seen[i] = (struct calibrate_extremes){.low = x, .high = x};
             }
             seen[i].low = fmin(seen[i].low, x);
             seen[i].high = fmax(seen[i].high, x);
@@ -91,9 +91,11 @@ static int is_axis(const struct tact_device_channel *channel)
 
 /* The rest position is where an axis was released, before and after it was moved; its width is one
  * count more than was measured. */
-static int take_axis(const struct calibrate_options *o, const char *name,
-                     const struct calibrate_seen *before, const struct calibrate_seen *moved,
-                     const struct calibrate_seen *after, struct calibrate_file *file, int *count)
+static int measure_axis(const struct calibrate_options *o, const char *name,
+                        const struct calibrate_extremes *before,
+                        const struct calibrate_extremes *moved,
+                        const struct calibrate_extremes *after, struct calibrate_file *file,
+                        int *count)
 {
     const double low = fmin(before->low, after->low);
     const double high = fmax(before->high, after->high);
@@ -117,13 +119,13 @@ static int take_axis(const struct calibrate_options *o, const char *name,
     }
     snprintf(key, sizeof key, "axis.%s", name);
     ++*count;
-    return calibrate_put(file, key, span, 4);
+    return calibrate_set(file, key, span, 4);
 }
 
 int calibrate_axes(const struct calibrate_options *o, const struct tact_device *device,
                    struct calibrate_file *file)
 {
-    static struct calibrate_seen seen[3][TACT_DEVICE_CHANNELS];
+    static struct calibrate_extremes seen[3][TACT_DEVICE_CHANNELS];
     const char *const steps[] = {"release every stick, lever and pedal",
                                  "now move every axis slowly to both of its ends, several times",
                                  "release everything again"};
@@ -134,13 +136,14 @@ int calibrate_axes(const struct calibrate_options *o, const struct tact_device *
             return EXIT_BAD;
         }
         fprintf(stderr, "  %g s ...\n", i == 1 ? o->sweep : o->seconds);
-        if (calibrate_watch(device, i == 1 ? o->sweep : o->seconds, seen[i], &faults)) {
+        if (calibrate_observe(device, i == 1 ? o->sweep : o->seconds, seen[i], &faults)) {
             return EXIT_BAD;
         }
     }
     for (int i = 0; i < device->info.input_count; i++) {
-        if (is_axis(&device->info.input[i]) && take_axis(o, device->info.input[i].name, &seen[0][i],
-                                                         &seen[1][i], &seen[2][i], file, &count)) {
+        if (is_axis(&device->info.input[i]) &&
+            measure_axis(o, device->info.input[i].name, &seen[0][i], &seen[1][i], &seen[2][i], file,
+                         &count)) {
             return EXIT_BAD;
         }
     }
@@ -199,8 +202,8 @@ static int fit_polynomial(const double *x, const double *y, int points, int term
 }
 
 /* Reports the error of the map, and stores it. */
-static int take_map(const struct calibrate_options *o, const double *x, const double *y, int points,
-                    const double *c, int terms, struct calibrate_file *file)
+static int fit_map(const struct calibrate_options *o, const double *x, const double *y, int points,
+                   const double *c, int terms, struct calibrate_file *file)
 {
     double worst = 0.0;
     char key[96];
@@ -226,13 +229,13 @@ static int take_map(const struct calibrate_options *o, const double *x, const do
         printf("  worst point: off by %.3g\n", worst);
     }
     snprintf(key, sizeof key, "maps.%s", o->channel);
-    return calibrate_put(file, key, c, terms);
+    return calibrate_set(file, key, c, terms);
 }
 
 int calibrate_channel(const struct calibrate_options *o, const struct tact_device *device,
                       struct calibrate_file *file)
 {
-    static struct calibrate_seen seen[TACT_DEVICE_CHANNELS];
+    static struct calibrate_extremes seen[TACT_DEVICE_CHANNELS];
     double x[MOST_POINTS];
     double y[MOST_POINTS];
     double c[TERMS] = {0.0};
@@ -262,7 +265,7 @@ int calibrate_channel(const struct calibrate_options *o, const struct tact_devic
     for (int i = 0; i < points; i++) {
         int faults;
         if (calibrate_step(o, "bring %s to %g", o->channel, y[i]) ||
-            calibrate_watch(device, o->seconds, seen, &faults)) {
+            calibrate_observe(device, o->seconds, seen, &faults)) {
             return EXIT_BAD;
         }
         if (faults) {
@@ -278,19 +281,19 @@ int calibrate_channel(const struct calibrate_options *o, const struct tact_devic
                 o->degree);
         return EXIT_BAD;
     }
-    return take_map(o, x, y, points, c, o->degree + 1, file);
+    return fit_map(o, x, y, points, c, o->degree + 1, file);
 }
 
 int calibrate_zero(const struct calibrate_options *o, const struct tact_device *device,
                    const char *gauges, struct calibrate_file *file)
 {
-    static struct calibrate_seen seen[TACT_DEVICE_CHANNELS];
+    static struct calibrate_extremes seen[TACT_DEVICE_CHANNELS];
     double bias[CALIBRATE_NUMBERS];
     char key[96];
     int faults;
     int count = 0;
     if (calibrate_step(o, "take all load off %s", o->zero) ||
-        calibrate_watch(device, o->seconds, seen, &faults)) {
+        calibrate_observe(device, o->seconds, seen, &faults)) {
         return EXIT_BAD;
     }
     if (faults) {
@@ -318,5 +321,5 @@ int calibrate_zero(const struct calibrate_options *o, const struct tact_device *
         gauges += length + (int)strspn(gauges + length, " \t\n");
     }
     snprintf(key, sizeof key, "bias.%s", o->zero);
-    return calibrate_put(file, key, bias, count);
+    return calibrate_set(file, key, bias, count);
 }

@@ -252,9 +252,10 @@ static int measure_device(const struct calibrate_options *o, const struct tact_s
     if (code) {
         return code;
     }
-    code = o->output ? EXIT_GOOD : calibrate_keep(&file, def->settings, (int)def->settings_count);
+    code = o->output ? EXIT_GOOD
+                     : calibrate_copy_settings(&file, def->settings, (int)def->settings_count);
     if (!code && is_plain(device.info.model)) {
-        code = calibrate_put_text(&file, "calibrated_for", device.info.model);
+        code = calibrate_set_text(&file, "calibrated_for", device.info.model);
     }
     if (!code) {
         code = o->zero      ? calibrate_zero(&own, &device, gauges, &file)
@@ -324,7 +325,7 @@ static int parse_number_within(const char *text, double least, double most, doub
     return *end || end == text || !(*value >= least && *value <= most);
 }
 
-static int take_option(char *name, int c, struct calibrate_options *o)
+static int parse_option(char *name, int c, struct calibrate_options *o)
 {
     double value = 0.0;
     int bad = 0;
@@ -389,7 +390,7 @@ int cmd_calibrate(int argc, char **argv)
             fputs(help, stdout);
             return EXIT_GOOD;
         }
-        if (c == '?' || take_option(argv[0], c, &o)) {
+        if (c == '?' || parse_option(argv[0], c, &o)) {
             return EXIT_USAGE;
         }
     }

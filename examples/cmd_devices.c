@@ -38,9 +38,9 @@ static const char help[] =
 
 static void print_line(const char *key, const char *text)
 {
-    char clean[4096];
+    char shown_text[4096];
     if (text[0]) {
-        printf("  %-8s %s\n", key, text_clean(text, clean, sizeof clean));
+        printf("  %-8s %s\n", key, text_clean(text, shown_text, sizeof shown_text));
     }
 }
 
@@ -229,7 +229,7 @@ struct test {
 };
 
 /* Parses an option of the test. Not 0 if it is invalid. */
-static int take_test(struct test *test, int option, const char *command)
+static int parse_test(struct test *test, int option, const char *command)
 {
     static const char *const words[] = {"ask", "yes", "no"};
     char *end;
@@ -287,7 +287,7 @@ int cmd_devices(int argc, char **argv)
         }
         if (c == 'j') {
             json = 1;
-        } else if (take_test(&test, c, argv[0])) {
+        } else if (parse_test(&test, c, argv[0])) {
             return EXIT_USAGE;
         }
     }

@@ -157,7 +157,7 @@ static int print_info(struct info *i, int json)
                      err.text);
         tact_scene_log_close(&i->view);
     }
-    int rc = survey_take(i->log, &i->view, &i->survey);
+    int rc = survey_read(i->log, &i->view, &i->survey);
     if (rc < 0) {
         err = (struct tact_error){.line = 0};
         tact_error_at(&err, i->path, 0, 0, NULL);

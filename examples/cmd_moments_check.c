@@ -70,7 +70,7 @@ static void print_check_table(const struct checked *c)
     }
 }
 
-static void weigh(struct checked *c)
+static void compute_mass_properties(struct checked *c)
 {
     const double *s = c->mesh->second;
     for (int i = 0; i < 9; i++) {
@@ -100,7 +100,7 @@ int moments_check(const char *path, double scale, int json)
         return command_usage("tact moments", "%s: %s", path, strerror(-(rc ? rc : refused)));
     }
     if (c.mesh) {
-        weigh(&c);
+        compute_mass_properties(&c);
     }
     if (!json) {
         print_check_table(&c);

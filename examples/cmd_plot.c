@@ -94,7 +94,7 @@ int cmd_plot(int argc, char **argv)
             out = optarg;
         } else if (c == 'F') {
             force = 1;
-        } else if (range_take(&range, argv[0], c == 't', optarg)) {
+        } else if (range_parse(&range, argv[0], c == 't', optarg)) {
             return EXIT_USAGE;
         }
     }

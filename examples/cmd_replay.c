@@ -138,14 +138,14 @@ static void keep_slips(void *user, struct tact_session *session)
     r->slips = tact_session_slips_json(session);
 }
 
-static int take_turn(void *user, struct tact_scene_log *view, const struct tact_log *log,
-                     uint64_t *next)
+static int on_turn(void *user, struct tact_scene_log *view, const struct tact_log *log,
+                   uint64_t *next)
 {
     return replayed_turn(&((struct replay *)user)->pages, view, log, next);
 }
 
-static void take_tick(void *user, const struct tact_layout *layout,
-                      const struct tact_record *logged, const struct tact_record *replayed)
+static void on_tick(void *user, const struct tact_layout *layout, const struct tact_record *logged,
+                    const struct tact_record *replayed)
 {
     struct replay *r = user;
     struct difference *d = &r->difference;
@@ -250,7 +250,7 @@ int cmd_replay(int argc, char **argv)
             return EXIT_GOOD;
         }
         code = c == '?' ? EXIT_USAGE : code;
-        code = c == 'f' || c == 't' ? range_take(&r.range, argv[0], c == 't', optarg) : code;
+        code = c == 'f' || c == 't' ? range_parse(&r.range, argv[0], c == 't', optarg) : code;
         code = c == 'r' ? set_recompute(&r, optarg) : code;
         r.options.playback_device = c == 'o' ? optarg : r.options.playback_device;
         r.scene = c == 's' ? optarg : r.scene;
@@ -282,8 +282,8 @@ int cmd_replay(int argc, char **argv)
     r.options.ended = keep_slips;
     r.options.user = &r;
     r.options.types = tact_devices_builtin(&r.options.type_count);
-    r.options.compared = r.view || r.recompute ? take_tick : NULL;
-    r.options.turn = r.view ? take_turn : NULL;
+    r.options.compared = r.view || r.recompute ? on_tick : NULL;
+    r.options.turn = r.view ? on_turn : NULL;
     if (r.options.playback_device || r.options.realtime || r.view) {
         r.options.stop = command_stop();
         command_catch_signals();

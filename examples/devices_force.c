@@ -113,7 +113,7 @@ static void watch_keys(struct push *push)
     }
 }
 
-static void leave_keys(struct push *push)
+static void restore_terminal(struct push *push)
 {
     if (push->keys) {
         tcflush(STDIN_FILENO, TCIFLUSH);
@@ -202,7 +202,7 @@ int devices_force(const struct devices_target *target, enum devices_force force,
     watch_keys(&push);
     const char *why = play_push(&push, &seconds);
     push.device.ops->close(push.device.self);
-    leave_keys(&push);
+    restore_terminal(&push);
     print_push(&push, seconds, why, report);
     if (target->input && push.oldest == 0.0 && !why) {
         fprintf(stderr, "tact: %s accepted no force\n", target->input->path);

@@ -12,10 +12,10 @@ struct drawing {
 };
 
 /* out ends in .png, .svg, .pdf or .gp and is allowed (output_allowed()); command is for messages.
- * EXIT_GOOD, or EXIT_BAD having said why. */
+ * EXIT_GOOD, or EXIT_BAD after a message. */
 int drawing_open(struct drawing *d, const char *command, const char *out, int force);
 
-/* Draws. EXIT_GOOD, or EXIT_BAD having said why: then there is no file. */
+/* Draws. EXIT_GOOD, or EXIT_BAD after a message: then there is no file. */
 int drawing_close(struct drawing *d);
 
 /* Text in gnuplot's single quotes, in which nothing is a command: no line ends, no control

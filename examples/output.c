@@ -94,7 +94,7 @@ int output_open(struct output *o, const char *command, const char *path, int for
 }
 
 /* Without --force the name must still be free; some file systems cannot check that atomically. */
-static int give_name(const struct output *o)
+static int rename_to_path(const struct output *o)
 {
     if (o->force) {
         return rename(o->beside, o->final);
@@ -121,7 +121,7 @@ int output_close(struct output *o, int code, int keep)
     if (fclose(o->to) && !error) {
         error = errno;
     }
-    if (o->beside && keep && !error && give_name(o)) {
+    if (o->beside && keep && !error && rename_to_path(o)) {
         error = errno;
     }
     if (o->beside && (!keep || error)) {

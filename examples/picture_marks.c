@@ -63,8 +63,8 @@ static void arrow(struct marks *m, const double a[3], const double b[3], int hea
     }
     x /= length;
     y /= length;
-    const double neck[2] = {q[0] - heads * size * x, q[1] - heads * size * y};
-    draw_line(m, p, neck, 0.008 * w, colour);
+    const double head_base[2] = {q[0] - heads * size * x, q[1] - heads * size * y};
+    draw_line(m, p, head_base, 0.008 * w, colour);
     for (int i = 0; i < heads; i++) {
         double back = length - (i + 1) * size, tip = back + size;
         const double t[3][2] = {

@@ -102,7 +102,7 @@ static int count_letters(const char *text)
 }
 
 /* Entries side by side as far as there is room, then in another row. */
-static void flow(struct legend *l, int width)
+static void lay_out_entries(struct legend *l, int width)
 {
     int x = 4;
     l->rows = 1;
@@ -135,7 +135,7 @@ void picture_layout(struct picture_page *p)
     int width = p->options->columns * (p->options->width + GAP) - GAP;
     p->image.width = width > LEAST ? width : LEAST;
     make_legend(p, &l);
-    flow(&l, p->image.width);
+    lay_out_entries(&l, p->image.width);
     p->image.height = legend_top(p) + l.rows * ROW + 4;
 }
 
@@ -304,7 +304,7 @@ void picture_script(FILE *to, const struct picture_page *p, const char *terminal
              "center");
     }
     make_legend(p, &l);
-    flow(&l, width);
+    lay_out_entries(&l, width);
     for (int i = 0; i < l.count; i++) {
         const struct entry *e = &l.entry[i];
         symbol(&w, e, e->x, legend_top(p) + e->y);

@@ -58,7 +58,7 @@ static void fill_triangle(struct buffer *b, double p[3][3], int triangle)
 }
 
 /* Clips a triangle at the near plane and fills the rest. */
-static void fill_seen(struct painter *q, const struct picture_triangle *t, int index)
+static void fill_visible(struct painter *q, const struct picture_triangle *t, int index)
 {
     double near = 0.02 * q->camera->width, p[4][3], z[3];
     int used = 0;
@@ -277,7 +277,7 @@ static void paint(struct painter *q, const struct picture_options *o, struct pic
     q->grid = picture_grid(q->camera->width);
     for (size_t i = 0; i < q->scene->triangle_count; i++) {
         const struct picture_triangle *t = &q->scene->triangles[i];
-        fill_seen(q, t, (int)i);
+        fill_visible(q, t, (int)i);
         if (t->paint != PAINT_GRID) {
             fill_shadow(q, t);
         }

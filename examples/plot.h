@@ -122,8 +122,8 @@ void plot_legend(FILE *to, const struct plot_session *sessions, int count,
 void plot_legend_end(FILE *to);
 
 /* plot_pressure.c: takes that of a pair in the tick that was run last. 0 or -ENOMEM. */
-int plot_pressure_take(const struct plot_session *s, struct plot_pair *pair,
-                       const struct tact_patch *patch);
+int plot_pressure_store(const struct plot_session *s, struct plot_pair *pair,
+                        const struct tact_patch *patch);
 /* plot_pressure() draws it in a panel, dark at 0 and light at the peak, with the position and
  * scale of the patch's outline; plot_pressure_end() removes all of them. */
 void plot_pressure(FILE *to, const struct plot_pair *pair, double x0, double scale, int *objects);

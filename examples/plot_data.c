@@ -169,15 +169,15 @@ static int centres(struct plot_session *s, const struct tact_record *before,
         p->corner_count = tact_patch_polygon(&c->patch, c->impulse[0] / s->view.scene->period,
                                              TACT_PATCH_CORNERS, p->corner);
         plot_centre_add(p, c);
-        rc = plot_pressure_take(s, p, &c->patch);
+        rc = plot_pressure_store(s, p, &c->patch);
     }
     return rc;
 }
 
 /* Adds one record: its columns and, at intervals, the centre of pressure. */
-static int take_record(struct plot_session *s, const struct tact_record *start,
-                       const struct tact_record *before, const struct tact_record *now,
-                       double *touch)
+static int add_tick_of_record(struct plot_session *s, const struct tact_record *start,
+                              const struct tact_record *before, const struct tact_record *now,
+                              double *touch)
 {
     double value[PLOT_COLUMNS], time = (double)now->tick * s->view.scene->period;
     uint64_t every = (uint64_t)((s->to - s->from) / s->view.scene->period / PLOT_CENTRES) + 1;
@@ -214,7 +214,7 @@ static int read_records(struct plot_session *s)
         if (first) {
             memcpy(start, now, bytes);
         }
-        int failed = take_record(s, start, first ? NULL : before, now, touch);
+        int failed = add_tick_of_record(s, start, first ? NULL : before, now, touch);
         rc = failed ? failed : rc;
         memcpy(before, now, bytes);
     }
@@ -352,7 +352,7 @@ static int choose_moving(struct plot_session *s)
 }
 
 /* The requested range of ticks, of which the log must contain some. */
-static int take_range(struct plot_session *s, struct tact_error *err)
+static int choose_range(struct plot_session *s, struct tact_error *err)
 {
     const struct tact_log_state *state = tact_log_state(s->log);
     const double period = s->view.scene->period;
@@ -383,14 +383,14 @@ int plot_session_open(struct plot_session *s, const char *path, struct tact_erro
     }
     const char *clock = tact_log_fact(s->log, "realtime");
     s->duration = (double)(tact_log_state(s->log)->last_tick + 1) * s->view.scene->period;
-    rc = take_range(s, err);
+    rc = choose_range(s, err);
     if (rc) {
         return rc;
     }
     s->real = clock && !strcmp(clock, "real");
     tact_histogram_reset(&s->wake);
     tact_histogram_reset(&s->compute);
-    rc = survey_take(s->log, &s->view, &s->survey);
+    rc = survey_read(s->log, &s->view, &s->survey);
     rc = rc ? rc : choose_pairs(s);
     rc = rc ? rc : choose_moving(s);
     if (!rc && s->view.pair_count + s->view.joint_count + s->view.body_count == 0) {

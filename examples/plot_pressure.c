@@ -7,8 +7,8 @@
 #include "picture.h"
 #include "plot.h"
 
-int plot_pressure_take(const struct plot_session *s, struct plot_pair *pair,
-                       const struct tact_patch *patch)
+int plot_pressure_store(const struct plot_session *s, struct plot_pair *pair,
+                        const struct tact_patch *patch)
 {
     const struct tact_pressure *map = s->pressure;
     pair->peak = pair->load = 0.0;

@@ -24,7 +24,7 @@ static int read_moment(const char *text, double *value, int *seconds)
     return *value < (*seconds ? MOST * 1e-6 : MOST) ? 0 : -1;
 }
 
-int range_take(struct range *range, const char *command, int end, const char *text)
+int range_parse(struct range *range, const char *command, int end, const char *text)
 {
     int seconds;
     if (read_moment(text, &range->at[end], &seconds)) {

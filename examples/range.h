@@ -13,7 +13,7 @@ struct range {
 };
 
 /* Parses the text of --from, end 0, or --to, end 1. 0, or EXIT_USAGE with a message. */
-int range_take(struct range *range, const char *command, int end, const char *text);
+int range_parse(struct range *range, const char *command, int end, const char *text);
 
 /* Refuses a range that is empty for any log. Call it once all options are read. Returns 0, or
  * EXIT_USAGE after a message. */

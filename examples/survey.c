@@ -18,7 +18,7 @@ struct survey_wrench survey_wrench_of(const struct tact_scene_log_pair *pair, co
     return w;
 }
 
-static void take_pairs(const struct tact_scene_log *view, const double *v, struct survey *out)
+static void count_touching(const struct tact_scene_log *view, const double *v, struct survey *out)
 {
     for (int i = 0; i < view->pair_count; i++) {
         struct survey_pair *p = &out->pairs[i];
@@ -70,11 +70,11 @@ static void survey_record(const struct tact_scene_log *view, const struct tact_r
     for (int i = 0; view->methods && i < TACT_MOMENTS_COUNTS; i++) {
         out->methods[i] += (uint64_t)v[view->methods + (uint32_t)i];
     }
-    take_pairs(view, v, out);
+    count_touching(view, v, out);
     take_ports(view, v, out);
 }
 
-int survey_take(struct tact_log *log, const struct tact_scene_log *view, struct survey *out)
+int survey_read(struct tact_log *log, const struct tact_scene_log *view, struct survey *out)
 {
     struct tact_record *r = malloc(tact_layout_bytes(tact_log_layout(log)));
     uint64_t before = 0, count = 0;

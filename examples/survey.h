@@ -40,7 +40,7 @@ struct survey {
 };
 
 /* Reads all records from the present position. view may be empty. 0 or a negative errno. */
-int survey_take(struct tact_log *log, const struct tact_scene_log *view, struct survey *out);
+int survey_read(struct tact_log *log, const struct tact_scene_log *view, struct survey *out);
 
 /* Wall-clock time of a stamp [ns since 1970], or -1 if the log does not have it. */
 int64_t survey_wall(const struct tact_log *log, int64_t stamp_ns);

@@ -109,7 +109,7 @@ static const char *limit_text(rlim_t limit, char *buf, size_t size)
 
 /* With limited memory, MCL_FUTURE makes later mappings fail, and with them every new thread with a
  * default stack: try one mapping, and do without MCL_FUTURE if it fails. */
-static int later_maps_work(void)
+static int can_lock_later_maps(void)
 {
     const size_t usual_stack = 8 * 1024 * 1024;
     void *probe = mmap(NULL, usual_stack, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -133,7 +133,7 @@ static void lock_first(struct tact_realtime_report *report)
                 strerror(error), text);
         return;
     }
-    if (later_maps_work()) {
+    if (can_lock_later_maps()) {
         granted(report, "memory");
         return;
     }
@@ -410,7 +410,7 @@ static int valid_options(const struct tact_realtime_options *o)
 }
 
 /* Allocates an entry of process.thread for the calling thread; -1: none is free. */
-static int take_slot(void)
+static int allocate_slot(void)
 {
     for (int i = 0; i < THREADS; i++) {
         if (!atomic_load(&process.thread[i])) {
@@ -459,7 +459,7 @@ int tact_realtime_enter(const struct tact_realtime_options *options,
     self = (struct entry){.entered = 1, .cpu = -1, .slack = -1, .dma_fd = -1};
     self_blown = 0;
     pthread_mutex_lock(&process.lock);
-    self.slot = take_slot();
+    self.slot = allocate_slot();
     set_up_thread(options, r);
     pthread_mutex_unlock(&process.lock);
     if (options->priority > 0 && (self.slot >= 0 || options->fuse_us == 0)) {

@@ -36,13 +36,13 @@ static void grow(struct bounds *b, const double p[3])
     }
 }
 
-static const struct bounds NOTHING = {{INFINITY, INFINITY, INFINITY},
-                                      {-INFINITY, -INFINITY, -INFINITY}};
+static const struct bounds EMPTY_BOUNDS = {{INFINITY, INFINITY, INFINITY},
+                                           {-INFINITY, -INFINITY, -INFINITY}};
 
 /** Bounds in the world; a half-space has none. */
 static struct bounds bounds_of(const struct tact_rays_body *body)
 {
-    struct bounds b = NOTHING;
+    struct bounds b = EMPTY_BOUNDS;
     double r[9], p[3];
     tact_quat_to_m3(r, body->pose.quat_wxyz);
     for (size_t i = 0; i < 3 * body->triangle_count; i++) {
@@ -197,7 +197,7 @@ static int cast(const struct tact_rays_body *a, const struct tact_rays_body *b,
             l.step[i] = (in->upper[i] - in->lower[i]) / side;
         }
         memset(&direction[k], 0, sizeof direction[k]);
-        direction[k].found = NOTHING;
+        direction[k].found = EMPTY_BOUNDS;
         hits.count = 0;
         tact_rays_cast(&l, a, 0, &hits);
         tact_rays_cast(&l, b, 1, &hits);
@@ -212,7 +212,7 @@ static int cast(const struct tact_rays_body *a, const struct tact_rays_body *b,
  * much smaller than before. */
 static int shrink_bounds(struct bounds *in, int side, const struct direction direction[3])
 {
-    struct bounds found = NOTHING, before = *in;
+    struct bounds found = EMPTY_BOUNDS, before = *in;
     for (int k = 0; k < 3; k++) {
         grow(&found, direction[k].found.lower);
         grow(&found, direction[k].found.upper);

@@ -68,8 +68,8 @@ void tact_active_respond(const struct tact_active *a, const double *un, const do
 /* Magnitude of the velocities of the problem, the scale of their rounding. */
 static inline double tact_active_velocity_scale(const struct tact_active *a)
 {
-    double held = a->stiffness * a->n[0];
-    return held > a->drive ? held : a->drive;
+    double elastic = a->stiffness * a->n[0];
+    return elastic > a->drive ? elastic : a->drive;
 }
 
 /* Chooses the face that contains the centre of pressure. */

@@ -154,7 +154,7 @@ static int pressure_by_mass(const struct tact_local_problem *problem, const doub
     static const int row[3] = {0, 5, 4};
     const double unit[3] = {1.0, -problem->semi[0], problem->semi[1]}, *s = problem->s;
     static const struct normal_patch disc = {.corners = 0};
-    double h[9], g[3], x[3] = {0.0, 0.0, 0.0}, slip[9], held[4][3];
+    double h[9], g[3], x[3] = {0.0, 0.0, 0.0}, slip[9], rhs[4][3];
     for (int i = 0; i < 9; i++) {
         slip[i] = s[6 * (1 + i / 3) + 1 + i % 3];
     }
@@ -162,19 +162,19 @@ static int pressure_by_mass(const struct tact_local_problem *problem, const doub
     for (int k = 0; k < 4;
          k++) { /* friction and torsion per unit of each unknown, and for the velocity b */
         for (int i = 0; i < 3; i++) {
-            held[k][i] = !sticks ? k < 3 ? 0.0 : -r[1 + i]
-                         : k < 3 ? unit[k] * s[6 * (1 + i) + row[k]]
-                                 : problem->b[1 + i];
+            rhs[k][i] = !sticks ? k < 3 ? 0.0 : -r[1 + i]
+                        : k < 3 ? unit[k] * s[6 * (1 + i) + row[k]]
+                                : problem->b[1 + i];
         }
         if (sticks) {
-            tact_ldl_solve(slip, 3, held[k]);
+            tact_ldl_solve(slip, 3, rhs[k]);
         }
     }
     for (int i = 0; i < 3; i++) {
         const double *own = s + 6 * row[i];
-        g[i] = unit[i] * (problem->b[row[i]] - tact_v3_dot(own + 1, held[3]));
+        g[i] = unit[i] * (problem->b[row[i]] - tact_v3_dot(own + 1, rhs[3]));
         for (int k = 0; k < 3; k++) {
-            h[3 * i + k] = unit[i] * (unit[k] * own[row[k]] - tact_v3_dot(own + 1, held[k]));
+            h[3 * i + k] = unit[i] * (unit[k] * own[row[k]] - tact_v3_dot(own + 1, rhs[k]));
         }
     }
     int edge = tact_normal_minimize(&disc, h, g, x);

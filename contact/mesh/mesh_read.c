@@ -234,14 +234,14 @@ static int read_ascii_stl(struct reader *r)
     return corners >= 0 || !ended ? set_line_error(r, "the file ends before endsolid") : 0;
 }
 
-static uint32_t little_count(const unsigned char *p)
+static uint32_t read_le32(const unsigned char *p)
 {
     return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
 }
 
-static double little_float(const unsigned char *p)
+static double read_le_float(const unsigned char *p)
 {
-    uint32_t bits = little_count(p);
+    uint32_t bits = read_le32(p);
     float f;
     memcpy(&f, &bits, sizeof f);
     return (double)f;
@@ -250,7 +250,7 @@ static double little_float(const unsigned char *p)
 /** 80 bytes of header, the number of triangles, then 50 bytes each: normal, corners, attribute. */
 static int read_binary_stl(struct reader *r, const unsigned char *data, size_t size)
 {
-    size_t count = little_count(data + 80);
+    size_t count = read_le32(data + 80);
     if ((size - 84) / 50 < count) {
         tact_error_at(r->err, r->name, 0, 0, NULL);
         return tact_error_set(r->err, -EINVAL,
@@ -260,8 +260,8 @@ static int read_binary_stl(struct reader *r, const unsigned char *data, size_t s
     for (size_t t = 0; t < count; t++) {
         for (size_t k = 0; k < 3; k++) {
             size_t at = 84 + 50 * t + 12 + 12 * k;
-            double v[3] = {little_float(data + at), little_float(data + at + 4),
-                           little_float(data + at + 8)};
+            double v[3] = {read_le_float(data + at), read_le_float(data + at + 4),
+                           read_le_float(data + at + 8)};
             if (!isfinite(v[0] * r->scale) || !isfinite(v[1] * r->scale) ||
                 !isfinite(v[2] * r->scale)) {
                 tact_error_at(r->err, r->name, 0, 0, NULL);
@@ -287,7 +287,7 @@ static int read_binary_stl(struct reader *r, const unsigned char *data, size_t s
 static int is_binary_stl(const unsigned char *data, size_t size)
 {
     return size >= 84 &&
-           (size == 84 + 50 * (size_t)little_count(data + 80) || memchr(data, 0, 84) != NULL);
+           (size == 84 + 50 * (size_t)read_le32(data + 80) || memchr(data, 0, 84) != NULL);
 }
 
 static int is_ascii_stl(const char *text)

@@ -155,19 +155,19 @@ TACT_INLINE uint32_t list_eights(struct tact_rim *rim, uint32_t box)
 }
 
 /** Eight adjacent leaves of A, and their boxes. */
-struct bunch {
+struct leaf_group {
     uint32_t first, count;
     float low[8][3], high[8][3];
 };
 
 /** Matches leaf i of a bunch of A with leaf k of B, whose boxes meet: lists the triangles that may
  * cross. */
-TACT_INLINE int match_leaf_pair(struct tact_rim *rim, const struct bunch *bunch, uint32_t i,
-                                uint32_t k)
+TACT_INLINE int match_leaf_pair(struct tact_rim *rim, const struct leaf_group *leaf_group,
+                                uint32_t i, uint32_t k)
 {
     struct tact_rim_side *a = &rim->side[0], *b = &rim->side[1];
     const struct tact_near_side *of_a = &rim->near->a, *of_b = &rim->near->b;
-    const uint32_t at_a = a->at[bunch->first + i];
+    const uint32_t at_a = a->at[leaf_group->first + i];
     if (b->at[k] == TACT_RIM_NONE) {
         float low[3], high[3];
         int meets = 1;
@@ -175,7 +175,7 @@ TACT_INLINE int match_leaf_pair(struct tact_rim *rim, const struct bunch *bunch,
             return -EAGAIN;
         }
         for (int d = 0; d < 3; d++) {
-            meets &= (low[d] <= bunch->high[i][d]) & (high[d] >= bunch->low[i][d]);
+            meets &= (low[d] <= leaf_group->high[i][d]) & (high[d] >= leaf_group->low[i][d]);
         }
         if (!meets) {
             return 0;
@@ -183,8 +183,8 @@ TACT_INLINE int match_leaf_pair(struct tact_rim *rim, const struct bunch *bunch,
     }
     const uint32_t at_b = b->at[k];
     a->leaf[at_a].meets = b->leaf[at_b].meets = 1;
-    const float *low_a = (const float *)of_a->leaf_lower[3] + bunch->first;
-    const float *high_a = (const float *)of_a->leaf_upper[3] + bunch->first;
+    const float *low_a = (const float *)of_a->leaf_lower[3] + leaf_group->first;
+    const float *high_a = (const float *)of_a->leaf_upper[3] + leaf_group->first;
     if ((low_a[i] <= ((const float *)of_b->leaf_upper[3])[k]) &
         (high_a[i] >= ((const float *)of_b->leaf_lower[3])[k])) {
         return tact_rim_match_leaves(rim, at_a, at_b);
@@ -193,18 +193,19 @@ TACT_INLINE int match_leaf_pair(struct tact_rim *rim, const struct bunch *bunch,
 }
 
 /** Matches a bunch of A with a group of eight leaves of B. */
-TACT_INLINE int match_eight(struct tact_rim *rim, const struct bunch *bunch, uint32_t eight)
+TACT_INLINE int match_eight(struct tact_rim *rim, const struct leaf_group *leaf_group,
+                            uint32_t eight)
 {
     const struct tact_rim_eight *e = &rim->side[1].eights[eight];
     uint64_t bits = 0;
     /* All pairs are tested together: the number of leaves that a single one meets cannot be
      * predicted. */
     for (uint32_t i = 0; i < 8; i++) {
-        bits |= (uint64_t)eight_meets(e, bunch->low[i], bunch->high[i]) << 8 * i;
+        bits |= (uint64_t)eight_meets(e, leaf_group->low[i], leaf_group->high[i]) << 8 * i;
     }
     for (; bits; bits &= bits - 1) {
         const uint32_t bit = (uint32_t)__builtin_ctzll(bits);
-        if (match_leaf_pair(rim, bunch, bit / 8, 8 * eight + bit % 8)) {
+        if (match_leaf_pair(rim, leaf_group, bit / 8, 8 * eight + bit % 8)) {
             return -EAGAIN;
         }
     }
@@ -216,29 +217,30 @@ TACT_INLINE int match_eight(struct tact_rim *rim, const struct bunch *bunch, uin
 TACT_INLINE int match_bunch(struct tact_rim *rim, uint32_t box, uint32_t eights)
 {
     struct tact_rim_side *side = &rim->side[0];
-    struct bunch bunch = {.first = 8 * (box & 0xFFFF)};
-    bunch.count = side->count - bunch.first < 8 ? side->count - bunch.first : 8;
+    struct leaf_group leaf_group = {.first = 8 * (box & 0xFFFF)};
+    leaf_group.count = side->count - leaf_group.first < 8 ? side->count - leaf_group.first : 8;
     for (uint32_t i = 0; i < 8; i++) {
-        if (i >= bunch.count) {
+        if (i >= leaf_group.count) {
             for (int d = 0; d < 3; d++) {
-                bunch.low[i][d] = INFINITY;
-                bunch.high[i][d] = -INFINITY;
+                leaf_group.low[i][d] = INFINITY;
+                leaf_group.high[i][d] = -INFINITY;
             }
-        } else if (!place_leaf(rim, 0, bunch.first + i, bunch.low[i], bunch.high[i])) {
+        } else if (!place_leaf(rim, 0, leaf_group.first + i, leaf_group.low[i],
+                               leaf_group.high[i])) {
             return -EAGAIN;
         }
     }
     for (uint32_t e = 0; e < eights; e++) {
-        if (match_eight(rim, &bunch, rim->eight[e])) {
+        if (match_eight(rim, &leaf_group, rim->eight[e])) {
             return -EAGAIN;
         }
     }
     /* Slots of leaves that meet nothing are reused for the next ones. */
-    for (uint32_t i = 0; i < bunch.count; i++) {
-        const uint32_t at = side->at[bunch.first + i], meets = side->leaf[at].meets;
+    for (uint32_t i = 0; i < leaf_group.count; i++) {
+        const uint32_t at = side->at[leaf_group.first + i], meets = side->leaf[at].meets;
         side->free[side->free_count] = at;
         side->free_count += !meets;
-        side->separated[side->separated_count] = tact_rim_box(0, bunch.first + i);
+        side->separated[side->separated_count] = tact_rim_box(0, leaf_group.first + i);
         side->separated_count += !meets;
     }
     return 0;

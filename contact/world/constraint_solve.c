@@ -125,12 +125,12 @@ void tact_constraints_correct_velocity(const struct tact_world *world, const str
         for (int row = p->row; row < p->row_end; row++) {
             const double *x = response->impulse + 6 * (row - p->row);
             const double *c = response->coupling + 6 * (row - p->row);
-            double borne = 0.0;
+            double impulse_sum = 0.0;
             for (int k = 0; k < 6; k++) {
-                borne += x[k] * r[k];
+                impulse_sum += x[k] * r[k];
             }
             for (int k = 0; k < 6; k++) {
-                u[k] += TACT_CONSTRAINT_CFM * c[k] * borne - x[k] * m->row_velocities[row];
+                u[k] += TACT_CONSTRAINT_CFM * c[k] * impulse_sum - x[k] * m->row_velocities[row];
             }
         }
     }

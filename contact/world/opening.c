@@ -224,22 +224,22 @@ static int reduce_bias(struct tact_world *world, struct island *island, int agai
         most = tact_max(most, world->contacts[block->contact].impulse[0]);
         pushes |= block->bias_velocity > 0.0;
     }
-    int jams = joints_alone_carry(world, island) && tact_sweeps_can_search(world, island);
-    int jammed = (pushes || jams) && !(most <= (again ? JAMMED : 1.0) * bound);
-    if (!jammed && (!jams || tact_sweeps_solved(world, island))) {
+    int only_joints = joints_alone_carry(world, island) && tact_sweeps_can_search(world, island);
+    int is_jammed = (pushes || only_joints) && !(most <= (again ? JAMMED : 1.0) * bound);
+    if (!is_jammed && (!only_joints || tact_sweeps_solved(world, island))) {
         return 0;
     }
     double share = again || !isfinite(most) ? 0.0 : bound / most;
     for (int i = 0; i < island->blocks.count; i++) {
         struct block *block = &world->blocks[island->blocks.at[i]];
-        if (jammed) {
+        if (is_jammed) {
             block->not_opened |= block->bias_velocity > 0.0;
             block->bias_velocity *= block->bias_velocity > 0.0 ? share : 1.0;
         }
         /* Contacts that press against each other through bodies that cannot move may have any
          * impulse, and keep it. */
         if (tact_sweeps_can_search(world, island) &&
-            (jams || !tact_island_has_hands(world, island))) {
+            (only_joints || !tact_island_has_hands(world, island))) {
             tact_springs_set_cfm(block, again ? THIRD_CFM : SECOND_CFM, none);
             island->search.anchored = -1;
         }

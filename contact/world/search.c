@@ -302,8 +302,8 @@ static void finish_unsolved(struct tact_world *world, struct island *island, dou
 static int has_converged(const struct tact_world *world, const struct island *island,
                          int iterations)
 {
-    int leaps = island->search.newton && tact_sweeps_can_search(world, island);
-    return tact_sweeps_solved(world, island) && (iterations > 1 || !leaps ||
+    int use_newton = island->search.newton && tact_sweeps_can_search(world, island);
+    return tact_sweeps_solved(world, island) && (iterations > 1 || !use_newton ||
                                                  tact_min(island->residual, update_of(island)) <=
                                                      FIRST_SWEEP * world->options.tolerance);
 }
@@ -313,12 +313,12 @@ static int has_converged(const struct tact_world *world, const struct island *is
  * 1 where the island is to be swept again. */
 static int update_anchors(struct tact_world *world, struct island *island, int last)
 {
-    double yield = island->search.anchored > 0 ? tact_springs_deflection(world, island) : 0.0;
-    if (yield == 0.0) {
+    double deflection = island->search.anchored > 0 ? tact_springs_deflection(world, island) : 0.0;
+    if (deflection == 0.0) {
         return 0;
     }
     if (last) {
-        island->residual = tact_max(island->residual, yield);
+        island->residual = tact_max(island->residual, deflection);
         return 0;
     }
     tact_springs_anchor(world, island);

@@ -184,10 +184,10 @@ int tact_world_set_law(struct tact_world *world, int a, int b, const struct tact
     double sum = law->friction + law->overlap + law->compliance + law->dissipation +
                  law->hunt_crossley + law->restitution + law->modulus + law->ellipse_size +
                  law->tip_radius + law->tip_power + law->tangential_compliance;
-    int yields = law->compliance > 0.0 || (law->model && law->model->elastic);
+    int is_compliant = law->compliance > 0.0 || (law->model && law->model->elastic);
     if (a < 0 || b < 0 || a > 4095 || b > 4095 || !isfinite(sum) || law->friction < 0.0 ||
         !(law->overlap > 0.0) || law->compliance < 0.0 || law->dissipation < 0.0 ||
-        law->hunt_crossley < 0.0 || (law->hunt_crossley > 0.0 && !yields) ||
+        law->hunt_crossley < 0.0 || (law->hunt_crossley > 0.0 && !is_compliant) ||
         law->restitution < 0.0 || law->restitution > 1.0 || law->modulus < 0.0 ||
         law->ellipse_size < 0.0 || law->tangential_compliance < 0.0 || law->tip_radius < 0.0 ||
         law->tip_power < 0.0 || law->tip_power > 1.0 ||
@@ -291,8 +291,8 @@ static void count_pair(struct tact_world *world, int a, int b, int most)
     e->split += split;
     e->state = max_int(e->state, model->state);
     e->points |= model->points;
-    world->shapes[a].asks_ahead |= !model->moments;
-    world->shapes[b].asks_ahead |= !model->moments;
+    world->shapes[a].measures_gaps |= !model->moments;
+    world->shapes[b].measures_gaps |= !model->moments;
     if (law->tangential_compliance > 0.0) {
         e->springs = max_int(e->springs, split ? 1 + TACT_PIECES : 1);
     }
@@ -322,7 +322,7 @@ static int find_extent(struct tact_world *world)
 static void widen_radii(struct tact_world *world)
 {
     for (int i = 0; i < world->shape_count; i++) {
-        world->shapes[i].radius *= world->shapes[i].asks_ahead ? GAP_RADIUS : 1.0;
+        world->shapes[i].radius *= world->shapes[i].measures_gaps ? GAP_RADIUS : 1.0;
     }
 }
 

@@ -36,11 +36,11 @@ struct world_shape {
     struct tact_pose local;
     struct tact_owner owner;
     int material;
-    double radius;    /* radius of the bounding sphere about the shape's origin; a tenth larger with
-                         asks_ahead */
-    int asks_ahead;   /* 1: a model of one of its pairs measures gaps before touch */
-    double thickness; /* smallest extent along an axis of its frame [m] */
-    double travel;    /* distance that its origin moves in this tick [m] */
+    double radius; /* radius of the bounding sphere about the shape's origin; a tenth larger with
+                      measures_gaps */
+    int measures_gaps;      /* 1: a model of one of its pairs measures gaps before touch */
+    double thickness;       /* smallest extent along an axis of its frame [m] */
+    double travel;          /* distance that its origin moves in this tick [m] */
     double search_margin;   /* distance beyond its bounding sphere that is searched [m] */
     double searched_margin; /* search_margin at the last search of the broad phase */
 };

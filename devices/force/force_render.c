@@ -184,11 +184,12 @@ static void render_slot(const struct tact_force_plan *plan, int slot, const doub
 void tact_force_render(const struct tact_force_plan *plan, const double *level,
                        struct ff_effect *effect, bool *silent)
 {
-    double clean[TACT_FORCE_CHANNELS];
+    double finite_level[TACT_FORCE_CHANNELS];
     for (int i = 0; i < TACT_FORCE_CHANNELS; i++) {
         bool coefficient = i >= TACT_FORCE_SPRING && i != TACT_FORCE_CENTER;
         double value = i >= TACT_FORCE_VIBRATION ? fabs(level[i]) : level[i];
-        clean[i] = plan->wanted >> i & 1U ? clamp_level(value, coefficient ? 0.0 : -1.0) : 0.0;
+        finite_level[i] =
+            plan->wanted >> i & 1U ? clamp_level(value, coefficient ? 0.0 : -1.0) : 0.0;
     }
     memset(effect, 0, TACT_FORCE_SLOTS * sizeof *effect);
     for (int i = 0; i < TACT_FORCE_SLOTS; i++) {
@@ -197,7 +198,7 @@ void tact_force_render(const struct tact_force_plan *plan, const double *level,
             effect[i].type = plan->type[i];
             effect[i].direction = 0x4000; /* left */
             effect[i].replay.length = LENGTH_MS;
-            render_slot(plan, i, clean, &effect[i], &silent[i]);
+            render_slot(plan, i, finite_level, &effect[i], &silent[i]);
         }
     }
 }

@@ -22,7 +22,7 @@ struct guard {
     enum tact_guard_state state;
 };
 
-static void show(struct guard *g, enum tact_guard_state state)
+static void show_state(struct guard *g, enum tact_guard_state state)
 {
     g->state = state;
     atomic_store_explicit(&g->page->head.trips, g->trips, memory_order_relaxed);
@@ -58,7 +58,7 @@ static void trip_board(struct guard *g)
         comedi_close(g->dev);
         g->dev = NULL;
     }
-    show(g, rc == -ENODEV ? TACT_GUARD_LOST : TACT_GUARD_INHIBITED);
+    show_state(g, rc == -ENODEV ? TACT_GUARD_LOST : TACT_GUARD_INHIBITED);
 }
 
 /* Copies the words of the newest beat, again if they change meanwhile. */
@@ -90,7 +90,7 @@ static void handle_beat(struct guard *g)
     g->beat_ns = tact_guard_now();
     if (g->state == TACT_GUARD_INHIBITED &&
         atomic_load_explicit(&g->page->head.armed, memory_order_relaxed) == g->trips) {
-        show(g, TACT_GUARD_PASSING);
+        show_state(g, TACT_GUARD_PASSING);
     }
     if (g->state == TACT_GUARD_PASSING) {
         copy_beat(g);
@@ -108,7 +108,7 @@ static void handle_silence(struct guard *g)
         trip_board(g);
     } else if (g->state == TACT_GUARD_LOST && claim_outputs(g) == 0) {
         g->trips++;
-        show(g, TACT_GUARD_INHIBITED);
+        show_state(g, TACT_GUARD_INHIBITED);
     }
 }
 
@@ -164,7 +164,7 @@ int tact_guard_serve_board(struct tact_guard_page *page, const struct tact_guard
     }
     g.trips = 1;
     int rc = claim_outputs(&g);
-    show(&g, TACT_GUARD_INHIBITED);
+    show_state(&g, TACT_GUARD_INHIBITED);
     atomic_store_explicit(&page->head.error, rc, memory_order_relaxed);
     atomic_store_explicit(&page->head.ready, 1, memory_order_release);
     if (rc) {

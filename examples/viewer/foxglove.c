@@ -72,7 +72,7 @@ static void subscribe(struct server *s, struct foxglove_client *c, uint32_t id, 
 }
 
 /* Checks the whole message before it applies any part of it. */
-static int take_subscriptions(struct server *s, struct foxglove_client *c, const json_t *list)
+static int subscribe_topics(struct server *s, struct foxglove_client *c, const json_t *list)
 {
     size_t count = json_array_size(list);
     uint32_t id, channel;
@@ -93,7 +93,7 @@ static int take_subscriptions(struct server *s, struct foxglove_client *c, const
     return json_is_array(list) ? 0 : -EINVAL;
 }
 
-static int take_unsubscriptions(struct server *s, struct foxglove_client *c, const json_t *list)
+static int unsubscribe_topics(struct server *s, struct foxglove_client *c, const json_t *list)
 {
     const struct tact_topic_message *scene = tact_topics_scene(s->options.topics);
     for (size_t i = 0; i < json_array_size(list); i++) {
@@ -114,15 +114,15 @@ static int take_unsubscriptions(struct server *s, struct foxglove_client *c, con
 
 /* Ignores all other requests: they need capabilities that this server does not advertise. No client
  * changes the session. */
-static void take_request(struct server *s, struct foxglove_client *c)
+static void read_request(struct server *s, struct foxglove_client *c)
 {
     json_t *message = json_loadb(c->request.text, c->request.size, 0, NULL);
     const char *op = json_string_value(json_object_get(message, "op"));
     int rc = -EINVAL;
     if (op && !strcmp(op, "subscribe")) {
-        rc = take_subscriptions(s, c, json_object_get(message, "subscriptions"));
+        rc = subscribe_topics(s, c, json_object_get(message, "subscriptions"));
     } else if (op && !strcmp(op, "unsubscribe")) {
-        rc = take_unsubscriptions(s, c, json_object_get(message, "subscriptionIds"));
+        rc = unsubscribe_topics(s, c, json_object_get(message, "subscriptionIds"));
     }
     if (rc) {
         foxglove_set_status(c, FOXGLOVE_ERROR,
@@ -142,13 +142,13 @@ static void receive(struct server *s, struct foxglove_client *c, const void *in,
     } else if (lws_frame_is_binary(c->wsi)) {
         foxglove_set_status(c, FOXGLOVE_ERROR, "Invalid message: expected text");
     } else {
-        take_request(s, c);
+        read_request(s, c);
     }
     c->request.size = 0;
 }
 
 /* Ignores a pong that answers no ping. */
-static void take_pong(struct foxglove_client *c, const void *in, size_t size)
+static void read_pong(struct foxglove_client *c, const void *in, size_t size)
 {
     uint32_t number;
     if (size != sizeof number) {
@@ -249,7 +249,7 @@ int foxglove_callback(struct lws *wsi, enum lws_callback_reasons reason, void *u
         receive(s, *c, in, size);
         return 0;
     case LWS_CALLBACK_RECEIVE_PONG:
-        take_pong(*c, in, size);
+        read_pong(*c, in, size);
         return 0;
     default:
         return 0;
@@ -266,7 +266,7 @@ static void add_frame(struct server *s, const struct tact_record *record)
 /* Turns the records that were published since the last update into frames, in their order: that of
  * the slot comes after those that were in the queue before it, and is old where later ones were
  * taken already. */
-static int take_records(struct server *s, const struct slot *slot)
+static int read_records(struct server *s, const struct slot *slot)
 {
     uint64_t before = s->frames.next;
     const struct tact_record *record;
@@ -286,7 +286,7 @@ static int take_records(struct server *s, const struct slot *slot)
 
 void foxglove_update(struct server *s, int fresh_slot)
 {
-    int fresh = take_records(s, fresh_slot ? s->newest : NULL);
+    int fresh = read_records(s, fresh_slot ? s->newest : NULL);
     uint64_t lost = atomic_load(&s->queue.lost) - s->queue_lost;
     s->queue_lost += lost;
     for (int i = 0; i < SERVER_CLIENTS_MOST; i++) {

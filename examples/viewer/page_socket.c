@@ -74,7 +74,7 @@ static int has_token(const struct server *s, const char *token)
     return !differs;
 }
 
-static void take_wish(struct server *s, struct page_client *c)
+static void read_page_request(struct server *s, struct page_client *c)
 {
     static const struct {
         const char *op, *value;
@@ -99,11 +99,12 @@ static void take_wish(struct server *s, struct page_client *c)
     json_decref(message);
 }
 
-static void receive_wish(struct server *s, struct page_client *c, const void *in, size_t size)
+static void receive_page_request(struct server *s, struct page_client *c, const void *in,
+                                 size_t size)
 {
     if (server_add_part(&c->request, c->wsi, in, size)) {
         if (c->request.size <= SERVER_REQUEST_MOST && !lws_frame_is_binary(c->wsi)) {
-            take_wish(s, c);
+            read_page_request(s, c);
         }
         c->request.size = 0;
     }
@@ -154,7 +155,7 @@ int page_callback(struct lws *wsi, enum lws_callback_reasons reason, void *user,
     case LWS_CALLBACK_SERVER_WRITEABLE:
         return write_to_page(s, *c);
     case LWS_CALLBACK_RECEIVE:
-        receive_wish(s, *c, in, size);
+        receive_page_request(s, *c, in, size);
         return 0;
     default:
         return 0;

@@ -10,7 +10,7 @@
 #include "playback.h"
 #include "rt/clock.h"
 #include "server.h"
-#include "wishes.h"
+#include "page_requests.h"
 
 #define BUDGET_NS                                                                                  \
     9000000 /* part of a frame's time in which ticks are run; further ticks are skipped */
@@ -20,7 +20,7 @@ extern char **environ;
 struct player {
     struct playback playback;
     struct tact_topics *topics;
-    struct wishes wishes;
+    struct page_requests page_requests;
     struct server *server;
 };
 
@@ -64,8 +64,8 @@ static int open_server(struct player *p, const struct player_options *options,
         .allowed_origin = options->allowed_origin,
         .port = options->port,
         .away_from_cpu = -1,
-        .ask = wishes_ask,
-        .user = &p->wishes,
+        .ask = page_requests_ask,
+        .user = &p->page_requests,
     };
     int rc = server_open(&o, &p->server, err);
     if (!rc) {
@@ -77,9 +77,9 @@ static int open_server(struct player *p, const struct player_options *options,
 }
 
 /* Changes the position [records] as the pages requested. Returns 1 where a frame is due. */
-static int follow_wishes(struct player *p, double *position, int *playing)
+static int apply_page_requests(struct player *p, double *position, int *playing)
 {
-    struct wish w = wishes_take(&p->wishes);
+    struct page_request w = page_requests_take(&p->page_requests);
     const struct tact_log_state *state = tact_log_state(p->playback.log);
     double last = (double)(state->ticks - 1);
     if (w.seek >= 0.0) {
@@ -87,12 +87,12 @@ static int follow_wishes(struct player *p, double *position, int *playing)
     } else if (w.step) {
         *position = floor(*position) + (double)w.step;
     } else if (w.playing) {
-        *position += w.speed * WISHES_FRAME_NS * 1e-9 / p->playback.view.scene->period;
+        *position += w.speed * PAGE_REQUESTS_FRAME_NS * 1e-9 / p->playback.view.scene->period;
     }
     *position = fmin(fmax(*position, 1.0), last);
     *playing = w.playing && *position < last;
     if (w.playing && !*playing) {
-        wishes_pause(&p->wishes);
+        page_requests_pause(&p->page_requests);
     }
     return w.playing || w.changed;
 }
@@ -102,7 +102,7 @@ static int serve_player(struct player *p, const struct tact_stop *stop, double p
     int64_t next = tact_clock_now();
     int rc = 0, playing;
     while (!rc && !tact_stop_requested(stop)) {
-        if (follow_wishes(p, &position, &playing)) {
+        if (apply_page_requests(p, &position, &playing)) {
             rc = playback_go(&p->playback, (uint64_t)position, BUDGET_NS);
             if (!rc) {
                 add_logged(p, p->playback.now, 1);
@@ -110,9 +110,9 @@ static int serve_player(struct player *p, const struct tact_stop *stop, double p
                 server_publish(p->server);
             }
         }
-        next += WISHES_FRAME_NS;
+        next += PAGE_REQUESTS_FRAME_NS;
         tact_clock_sleep_until(next);
-        next = tact_clock_now() > next + WISHES_FRAME_NS ? tact_clock_now() : next;
+        next = tact_clock_now() > next + PAGE_REQUESTS_FRAME_NS ? tact_clock_now() : next;
     }
     return rc;
 }
@@ -132,7 +132,7 @@ void player_announce(FILE *to, const char *address, int browser)
 int player_run(const struct player_options *options, struct tact_error *err)
 {
     struct player p = {.server = NULL};
-    wishes_open(&p.wishes, !options->paused);
+    page_requests_open(&p.page_requests, !options->paused);
     struct tact_log *log = NULL;
     int rc = tact_log_open(options->path, &log, err);
     rc = rc ? rc : playback_open(&p.playback, log, err);
@@ -149,6 +149,6 @@ int player_run(const struct player_options *options, struct tact_error *err)
     tact_topics_free(p.topics);
     playback_close(&p.playback);
     tact_log_close(log);
-    wishes_close(&p.wishes);
+    page_requests_close(&p.page_requests);
     return rc;
 }

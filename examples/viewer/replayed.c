@@ -15,7 +15,7 @@ static int open_pages(struct replayed *r, struct tact_scene_log *view,
                       const struct tact_log_state *log)
 {
     struct tact_world *world = tact_session_world(view->session);
-    wishes_open(&r->wishes, 1);
+    page_requests_open(&r->page_requests, 1);
     r->view = view;
     r->shapes = (size_t)tact_world_shape_count(world);
     r->devices = calloc((size_t)view->device_count + 1, sizeof *r->devices);
@@ -41,8 +41,8 @@ static int open_pages(struct replayed *r, struct tact_scene_log *view,
         .allowed_origin = r->allowed_origin,
         .port = r->port,
         .away_from_cpu = -1,
-        .ask = wishes_ask,
-        .user = &r->wishes,
+        .ask = page_requests_ask,
+        .user = &r->page_requests,
     };
     rc = rc ? rc : server_open(&o, &r->server, &r->err);
     if (!rc) {
@@ -77,7 +77,7 @@ void replayed_tick(struct replayed *r, const struct tact_record *logged,
     server_copy_record(r->server, r->record, r->record_bytes, 0);
 }
 
-static void publish_replayed(struct replayed *r, int flags)
+static void publish_frame(struct replayed *r, int flags)
 {
     if (!r->gather.number && !r->gather.ticks) {
         return; /* nothing was replayed yet */
@@ -93,13 +93,13 @@ static void publish_replayed(struct replayed *r, int flags)
 /* Applies the requests of the pages. Returns 1 where there were any: a frame is due. */
 static int follow(struct replayed *r, const struct tact_log_state *log, uint64_t *next, int *flags)
 {
-    struct wish w = wishes_take(&r->wishes);
+    struct page_request w = page_requests_take(&r->page_requests);
     double to = w.seek >= 0.0 ? w.seek : (double)r->state.tick + (double)w.step;
     int ended = *next > log->last_tick, jumps = w.seek >= 0.0 || w.step < 0;
     if (w.playing && ended && !jumps) {
-        wishes_pause(&r->wishes);
+        page_requests_pause(&r->page_requests);
     }
-    double rate = w.speed * 1e-9 * WISHES_FRAME_NS / r->view->scene->period;
+    double rate = w.speed * 1e-9 * PAGE_REQUESTS_FRAME_NS / r->view->scene->period;
     if (w.playing || w.changed) {
         r->due = w.playing && !ended ? fmin(r->due + rate, 1.0 + rate) : (double)w.step;
     }
@@ -121,16 +121,16 @@ int replayed_turn(struct replayed *r, struct tact_scene_log *view, const struct 
     while (!tact_stop_requested(r->stop)) {
         int64_t now = tact_clock_now();
         if (r->due >= 1.0 && *next <= state->last_tick &&
-            now < r->next_ns - WISHES_FRAME_NS + BUDGET_NS) {
+            now < r->next_ns - PAGE_REQUESTS_FRAME_NS + BUDGET_NS) {
             r->due -= 1.0;
             tact_session_request_pressure(view->session, r->map);
             return 0;
         }
         int flags = 0, ticks = r->gather.ticks > 0;
         tact_clock_sleep_until(r->next_ns);
-        r->next_ns = (now > r->next_ns ? now : r->next_ns) + WISHES_FRAME_NS;
+        r->next_ns = (now > r->next_ns ? now : r->next_ns) + PAGE_REQUESTS_FRAME_NS;
         if (follow(r, state, next, &flags) || ticks) {
-            publish_replayed(r, flags);
+            publish_frame(r, flags);
         }
     }
     return 1;
@@ -144,7 +144,7 @@ void replayed_close(struct replayed *r)
     server_close(r->server);
     tact_topics_free(r->topics);
     free(r->record);
-    wishes_close(&r->wishes);
+    page_requests_close(&r->page_requests);
     wire_meshes_free(r->meshes, r->mesh_sizes, r->shapes);
     free(r->hello);
     free(r->devices);

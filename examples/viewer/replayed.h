@@ -5,7 +5,7 @@
 #include "rt/session/replay.h"
 #include "rt/session/scene_log.h"
 #include "wire.h"
-#include "wishes.h"
+#include "page_requests.h"
 
 struct replayed {
     int port;                   /* 0: the first free one of the usual ports */
@@ -18,7 +18,7 @@ struct replayed {
     struct tact_topics *topics;
     struct tact_record *record; /* record of the last tick that was replayed */
     size_t record_bytes;
-    struct wishes wishes;
+    struct page_requests page_requests;
     struct wire_gather gather;
     const struct tact_scene_log *view;
     struct wire_state state; /* state of the last tick that was replayed */

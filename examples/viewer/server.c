@@ -220,16 +220,18 @@ static int listen_at(struct server *s, int port)
 
 static int listen_somewhere(struct server *s, struct tact_error *err)
 {
-    int asked = s->options.port, first = asked ? asked : SERVER_PORT;
+    int requested_port = s->options.port, first = requested_port ? requested_port : SERVER_PORT;
     lws_set_log_level(0, NULL);
-    for (int port = first; port < first + (asked ? 1 : PORTS); port++) {
+    for (int port = first; port < first + (requested_port ? 1 : PORTS); port++) {
         if (!listen_at(s, port)) {
             return 0;
         }
     }
-    return asked ? tact_error_set(err, -EADDRINUSE, "port %d of 127.0.0.1 cannot be used", asked)
-                 : tact_error_set(err, -EADDRINUSE, "no port of 127.0.0.1 from %d to %d is free",
-                                  first, first + PORTS - 1);
+    return requested_port
+               ? tact_error_set(err, -EADDRINUSE, "port %d of 127.0.0.1 cannot be used",
+                                requested_port)
+               : tact_error_set(err, -EADDRINUSE, "no port of 127.0.0.1 from %d to %d is free",
+                                first, first + PORTS - 1);
 }
 
 static int make_token(struct server *s)

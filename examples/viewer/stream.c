@@ -81,7 +81,7 @@ void stream_observe(void *user, struct tact_session *session,
 }
 
 /* Markers and stop requests are passed on at once; the others wait for the ticking thread. */
-static void on_ask(void *user, enum server_ask what, double value)
+static void on_page_request(void *user, enum server_ask what, double value)
 {
     struct stream *stream = user;
     if (what == SERVER_MARKER) {
@@ -89,7 +89,7 @@ static void on_ask(void *user, enum server_ask what, double value)
     } else if (what == SERVER_STOP) {
         tact_stop_request(stream->stop);
     } else {
-        wishes_ask(&stream->wishes, what, value);
+        page_requests_ask(&stream->page_requests, what, value);
     }
 }
 
@@ -99,11 +99,11 @@ int stream_open(struct stream *stream, struct tact_session *session, const struc
 {
     struct tact_world *world = tact_session_world(session);
     memset(stream, 0, sizeof *stream);
-    wishes_open(&stream->wishes, 1);
+    page_requests_open(&stream->page_requests, 1);
     stream->session = session;
     stream->stop = stop;
     stream->period = scene->period;
-    stream->every = (uint32_t)fmax(1.0, ceil(1e-9 * WISHES_FRAME_NS / scene->period));
+    stream->every = (uint32_t)fmax(1.0, ceil(1e-9 * PAGE_REQUESTS_FRAME_NS / scene->period));
     stream->device_count = (int)scene->devices_count;
     stream->devices = calloc((size_t)stream->device_count + 1, sizeof *stream->devices);
     stream->own_map = calloc(1, sizeof *stream->own_map);
@@ -128,7 +128,7 @@ int stream_open(struct stream *stream, struct tact_session *session, const struc
         .port = options->port,
         .secret = 1,
         .away_from_cpu = options->loop_cpu,
-        .ask = on_ask,
+        .ask = on_page_request,
         .user = stream,
     };
     rc = rc ? tact_error_set(err, rc, "no memory for the viewer") : 0;
@@ -146,7 +146,7 @@ void stream_close(struct stream *stream)
     }
     server_close(stream->server);
     tact_topics_free(stream->topics);
-    wishes_close(&stream->wishes);
+    page_requests_close(&stream->page_requests);
     wire_meshes_free(stream->meshes, stream->mesh_sizes, stream->shapes);
     free(stream->hello);
     free(stream->devices);
@@ -172,25 +172,25 @@ static int step_all(struct stream *stream, uint64_t ticks)
     int64_t next = tact_clock_now();
     int rc = 0;
     while (!rc && !tact_stop_requested(stream->stop)) {
-        struct wish wish = wishes_take(&stream->wishes);
-        double rate = wish.speed * 1e-9 * WISHES_FRAME_NS / stream->period;
-        due += wish.playing ? rate : 0.0;
+        struct page_request page_request = page_requests_take(&stream->page_requests);
+        double rate = page_request.speed * 1e-9 * PAGE_REQUESTS_FRAME_NS / stream->period;
+        due += page_request.playing ? rate : 0.0;
         /* A simulation that cannot keep up stays late and does not catch up. */
         due = fmin(due, 1.0 + rate);
-        due = wish.step > 0 ? (double)wish.step : due;
-        int changed = wish.changed || due >= 1.0;
-        stream->flags = (wish.playing ? 0 : WIRE_PAUSED) | (ticks ? 0 : WIRE_ENDED);
+        due = page_request.step > 0 ? (double)page_request.step : due;
+        int changed = page_request.changed || due >= 1.0;
+        stream->flags = (page_request.playing ? 0 : WIRE_PAUSED) | (ticks ? 0 : WIRE_ENDED);
         rc = step_due(stream, due, &ticks);
-        due = wish.step > 0 ? 0.0 : due - floor(due);
+        due = page_request.step > 0 ? 0.0 : due - floor(due);
         if (!ticks) {
-            wishes_pause(&stream->wishes);
+            page_requests_pause(&stream->page_requests);
         }
         if (!rc && changed && (stream->gather.number || stream->gather.ticks)) {
             publish_tick(stream);
         }
-        next += WISHES_FRAME_NS;
+        next += PAGE_REQUESTS_FRAME_NS;
         tact_clock_sleep_until(next);
-        next = tact_clock_now() > next + WISHES_FRAME_NS ? tact_clock_now() : next;
+        next = tact_clock_now() > next + PAGE_REQUESTS_FRAME_NS ? tact_clock_now() : next;
     }
     return rc == -EINTR ? 0 : rc;
 }

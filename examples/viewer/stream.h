@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include "rt/session/session.h"
 #include "wire.h"
-#include "wishes.h"
+#include "page_requests.h"
 
 struct stream_options {
     int port;                   /* 0: the first free one of the usual ports */
@@ -23,7 +23,7 @@ struct stream {
     struct server *server; /* NULL: not open, nothing is written */
     struct tact_topics *topics;
     struct wire_gather gather;
-    struct wishes wishes;
+    struct page_requests page_requests;
     struct tact_stop *stop; /* a page's stop request goes here */
     double period;
     uint32_t every; /* ticks between two samples */

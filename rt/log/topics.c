@@ -85,7 +85,7 @@ static void end_kept(void *self)
 }
 
 /* The encoder is left without /scene, which it would write before its first record. */
-static int take_scene(struct tact_topics *t)
+static int store_scene(struct tact_topics *t)
 {
     t->scene = t->encoder.scene;
     t->encoder.scene = (struct tact_bytes){0};
@@ -113,7 +113,7 @@ int tact_topics_create(const struct tact_recorder_content *content, int64_t wall
         }
         rc = tact_encoder_init_topics(&t->encoder, sink, content, &scene, false, 1, wall_anchor_ns);
         tact_bytes_free(&scene);
-        rc = rc ? rc : take_scene(t);
+        rc = rc ? rc : store_scene(t);
     }
     if (!t || rc != 0) {
         tact_topics_free(t);

@@ -106,10 +106,10 @@ void tact_scene_index_path(const struct tact_scene_index *index, const struct ta
     path[0] = '\0';
     while (depth-- > 0 && used < TACT_SCENE_PATH - 1) {
         const struct tact_index_node *n = chain[depth];
-        int wrote =
+        int written =
             n->key ? snprintf(path + used, TACT_SCENE_PATH - used, "%s%s", used ? "." : "", n->key)
                    : snprintf(path + used, TACT_SCENE_PATH - used, "[%u]", n->index);
-        used += (size_t)wrote;
+        used += (size_t)written;
     }
 }
 

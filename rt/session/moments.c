@@ -6,7 +6,7 @@
 #include "rt/clock.h"
 #include "rt/session/session_internal.h"
 
-#define REMEMBERED 20 /* ticks for which an overlap is advanced after it ended */
+#define MAX_ADVANCED_TICKS 20 /* ticks for which an overlap is advanced after it ended */
 #define HISTORY                                                                                    \
     32 /* slots of poses in addition to max_age: results of large pairs may be older               \
         */
@@ -55,11 +55,12 @@ int tact_session_open_source(struct tact_session *s, struct tact_error *err)
     if (!strcmp(wanted, "host")) {
         return 0;
     }
-    int insists = !strcmp(wanted, "opencl");
+    int requires_source = !strcmp(wanted, "opencl");
     if (!s->options.source) {
-        return insists ? tact_error_set(err, -ENODEV, "no moment source in this program") : 0;
+        return requires_source ? tact_error_set(err, -ENODEV, "no moment source in this program")
+                               : 0;
     }
-    if (!insists && tact_world_extent(s->world).pairs > SOURCE_PAIRS) {
+    if (!requires_source && tact_world_extent(s->world).pairs > SOURCE_PAIRS) {
         tact_message(
             s->options.messages, TACT_MESSAGE_WARNING,
             "moments are computed on the host: %d pairs of shapes may touch, and OpenCL is "
@@ -75,7 +76,7 @@ int tact_session_open_source(struct tact_session *s, struct tact_error *err)
     rc = s->options.source(s->options.source_user, &scene, s->scene->moments.device, s->period_ns,
                            s->options.messages, &s->source, &why);
     if (rc) {
-        if (insists) {
+        if (requires_source) {
             tact_scene_where(s->scene, "moments.source", err);
             return tact_error_set(err, rc, "no OpenCL moments: %s", why.text);
         }
@@ -88,10 +89,10 @@ int tact_session_open_source(struct tact_session *s, struct tact_error *err)
                               "the moment source was compiled for another ABI version");
     }
     s->source_open = 1;
-    tact_session_assign_pairs(s, insists);
+    tact_session_assign_pairs(s, requires_source);
     memcpy(s->report.source, s->source.name, sizeof s->report.source);
     tact_session_submit(s, 0);
-    if (s->handed) {
+    if (s->submitted) {
         s->source.ops->wait(s->source.self, 0, FIRST_FRAME_NS); /* late: the host begins */
     }
     return 0;
@@ -113,13 +114,13 @@ void tact_session_submit(struct tact_session *s, uint64_t tick)
     if (s->options.clock == TACT_LOOP_REAL && !s->replayed_inputs) {
         tact_session_reassign_pair(s);
     }
-    s->handed = s->insists;
+    s->submitted = s->requires_source;
     memset(s->measured, 0, (size_t)s->source_pair_count);
     for (int k = 0; k < count; k++) {
         const int i = near[k];
         struct session_pair *p = tact_session_pair(s, i);
         s->measured[p->source] = p->by_source && tact_world_is_close(s->world, i);
-        s->handed |= s->measured[p->source];
+        s->submitted |= s->measured[p->source];
         tact_v3_copy(s->source_directions + 3 * p->source, tact_world_direction(s->world, i));
         if (p->by_source && p->since == UINT64_MAX) {
             p->since = tick;
@@ -128,7 +129,7 @@ void tact_session_submit(struct tact_session *s, uint64_t tick)
     s->history_frame[tick % s->history_slots] = ++s->frames;
     memcpy(history_at(s, tick), tact_world_shape_poses(s->world),
            (size_t)tact_world_shape_count(s->world) * sizeof *s->history);
-    if (s->handed) {
+    if (s->submitted) {
         s->source.ops->submit(s->source.self, tick, tact_world_shape_poses(s->world), s->measured,
                               s->source_directions);
     }
@@ -174,7 +175,7 @@ static void carry_unmeasured(struct tact_session *s, int pair, struct tact_momen
 }
 
 /* Stores the overlap from which a pair is advanced if it cannot be measured in later ticks. */
-static void remember(struct tact_session *s, int pair, const struct tact_moments *m)
+static void store_overlap(struct tact_session *s, int pair, const struct tact_moments *m)
 {
     struct session_live *live = tact_session_live(s, pair);
     const struct tact_contact *c = tact_world_contact(s->world, pair);
@@ -241,7 +242,7 @@ static void carry(struct tact_session *s, int pair, const struct newest *n, stru
         const struct tact_contact *c = tact_world_contact(s->world, pair);
         *seen = (struct session_last_overlap){result->moments, then[c->a], then[c->b], frame};
     }
-    if (seen->frame && frame - seen->frame <= REMEMBERED) {
+    if (seen->frame && frame - seen->frame <= MAX_ADVANCED_TICKS) {
         tact_world_carry(s->world, pair, &seen->a, &seen->b, &seen->moments, m);
     }
     live->status = !(m->volume <= 0.0); /* NaN is a fault: see fault.c */
@@ -330,7 +331,7 @@ void tact_session_moments(struct tact_session *s, uint64_t tick)
             if (live->status < 0) {
                 carry_unmeasured(s, i, &m);
             } else {
-                remember(s, i, &m);
+                store_overlap(s, i, &m);
                 count(s, p, live->age);
             }
         }

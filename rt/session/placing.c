@@ -51,12 +51,12 @@ void tact_session_place_pair(const struct tact_session *s, struct session_pair *
     p->source = find_pair(s, (uint32_t)a, (uint32_t)b);
     p->cost_ns = guess(tact_world_shape(s->world, a), tact_world_shape(s->world, b));
     p->scale = 1.0;
-    p->by_source = s->insists;
+    p->by_source = s->requires_source;
 }
 
-void tact_session_assign_pairs(struct tact_session *s, int insists)
+void tact_session_assign_pairs(struct tact_session *s, int requires_source)
 {
-    s->insists = insists;
+    s->requires_source = requires_source;
     for (int i = 0; i < s->pair_count; i++) {
         tact_session_place_pair(s, &s->pairs[i]);
     }
@@ -67,7 +67,7 @@ void tact_session_assign_pairs(struct tact_session *s, int insists)
     }
 }
 
-static void take_cost(struct session_pair *p, double cost)
+static void update_cost(struct session_pair *p, double cost)
 {
     p->cost_ns += (cost - p->cost_ns) * (cost > p->cost_ns ? RISE : RATE);
 }
@@ -76,7 +76,7 @@ void tact_session_cost_host(struct session_pair *p, int64_t ns)
 {
     double most = 2.0 * p->cost_ns + OUTLIER_NS;
     double took = (double)ns < most ? (double)ns : most;
-    take_cost(p, took);
+    update_cost(p, took);
     p->measured_ns = p->cost_ns;
 }
 
@@ -92,13 +92,13 @@ void tact_session_cost_source(struct session_pair *p, int32_t ns)
         p->scale = scale < 0.1 ? 0.1 : scale > 10.0 ? 10.0 : scale;
         p->measured_ns = 0.0;
     }
-    take_cost(p, p->scale * (double)ns);
+    update_cost(p, p->scale * (double)ns);
 }
 
 uint32_t tact_session_oldest(const struct tact_session *s, const struct session_pair *p)
 {
     uint32_t age = s->scene->moments.max_age;
-    int large = !s->insists || p->cost_ns > 1e9 * s->scene->moments.host_time;
+    int large = !s->requires_source || p->cost_ns > 1e9 * s->scene->moments.host_time;
     return large && age < LARGE_AGE ? LARGE_AGE : age;
 }
 
@@ -109,7 +109,7 @@ void tact_session_reassign_pair(struct tact_session *s)
     double total = 0.0;
     int count;
     const int *near = tact_world_near(s->world, &count);
-    if (s->insists) {
+    if (s->requires_source) {
         return;
     }
     for (int i = 0; i < count; i++) {

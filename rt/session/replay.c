@@ -98,7 +98,7 @@ static void replay_tick(struct tact_session *s, const struct tact_record *now,
                         const struct tact_replay_options *o, struct tact_replay_report *report)
 {
     s->replayed_inputs = now;
-    if (s->handed) {
+    if (s->submitted) {
         s->source.ops->wait(s->source.self, now->tick, SOURCE_WAIT_NS);
     }
     int64_t began = tact_clock_now();

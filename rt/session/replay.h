@@ -35,7 +35,7 @@ struct tact_replay_options {
     int in_seconds;             /**< bit 0: from, bit 1: to is a time [s], not a tick */
     int moments;                /**< enum tact_replay_moments */
     tact_source_factory source; /**< for TACT_REPLAY_SOURCE */
-    void *source_user;          /**< handed to source */
+    void *source_user;          /**< submitted to source */
     int each; /**< 1: every tick starts from the state in the log, and shows the differences of that
                  tick alone */
     int realtime; /**< 1: each tick is due at its recorded time after the first, on a thread of

@@ -17,7 +17,7 @@ TACT_BEGIN_DECLS
  * (pairs by age from 0, the last one: older), time_us {p50, p99, p99.9, max} of a tick's moments,
  * missed: ticks that missed and whose moments took over half a period, methods {NAME: pairs, times
  * ticks, that the host measured so, as named by tact_moments_count_name()}}, age in ticks since the
- * poses were handed over (0: host); contacts (touching pairs at the end), contacts_max; solver
+ * poses were submitted (0: host); contacts (touching pairs at the end), contacts_max; solver
  * {iterations (mean over ticks with contacts), iterations_max, residual (at the end), residual_max,
  * unconverged, counts {NAME: of all ticks, as named by tact_solve_count_name()}}; bodies {NAME:
  * {position [m], quat_wxyz, twist [m/s, rad/s at the centre of mass]}}; joints {NAME: {position,

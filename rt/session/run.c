@@ -11,7 +11,7 @@
 static int between(void *user, uint64_t tick)
 {
     struct tact_session *s = user;
-    if (s->handed) {
+    if (s->submitted) {
         s->source.ops->wait(s->source.self, tick, SOURCE_WAIT_NS);
     }
     if (s->recorder) {

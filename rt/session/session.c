@@ -35,11 +35,11 @@ int tact_session_stopped(const struct tact_session *s, struct tact_error *err)
 static int keeps_starts(const struct tact_log *log)
 {
     const struct tact_layout *layout = tact_log_layout(log);
-    int keeps = tact_log_element(log) != NULL;
+    int has_list = tact_log_element(log) != NULL;
     for (uint32_t i = 0; i < layout->field_count; i++) {
-        keeps |= !strcmp(layout->fields[i].unit, SESSION_PRELOAD_UNIT);
+        has_list |= !strcmp(layout->fields[i].unit, SESSION_PRELOAD_UNIT);
     }
-    return keeps;
+    return has_list;
 }
 
 static int64_t wall_anchor(const struct tact_log *log)

@@ -232,8 +232,8 @@ struct tact_session {
     struct tact_moments_scratch *scratch;
     struct tact_source source;
     int source_open;
-    int insists;               /* 1: every pair is the source's */
-    int handed;                /* 1: the next tick was submitted to the source */
+    int requires_source;       /* 1: every pair is the source's */
+    int submitted;             /* 1: the next tick was submitted to the source */
     uint8_t *measured;         /* active pairs that the source measures */
     struct tact_pose *history; /* poses of all shapes by tick, modulo the number of slots */
     uint64_t *history_frame;   /* frame number of each slot */
@@ -377,8 +377,8 @@ int tact_session_open_source(struct tact_session *s, struct tact_error *err);
 void tact_session_moments(struct tact_session *s, uint64_t tick);
 void tact_session_submit(struct tact_session *s, uint64_t tick);
 
-/* placing.c: which of source and host measures a pair. insists: always the source. */
-void tact_session_assign_pairs(struct tact_session *s, int insists);
+/* placing.c: which of source and host measures a pair. requires_source: always the source. */
+void tact_session_assign_pairs(struct tact_session *s, int requires_source);
 /*
  * Moves a pair from the host to the source or back, at most one. Real-time safe, as the following.
  */

@@ -5,7 +5,7 @@
 #include "contact/elementary.h"
 #include "contact/pair/features/curved_internal.h"
 
-#define LEAN 0.1      /* sine of the angle up to which a face or edge lies in the contact plane */
+#define MAX_SLOPE 0.1 /* sine of the angle up to which a face or edge lies in the contact plane */
 #define PARALLEL 0.01 /* sine of the angle up to which two edges have a segment in common */
 #define PLANE_EXTENT                                                                               \
     4.0 /* extent of the square that represents a half-space, over the size of the other shape */
@@ -46,7 +46,7 @@ static void project(const struct tact_manifold *m, const double *r, double x[2])
 static int find_face(const struct side *s, int64_t vertex)
 {
     const struct tact_core *core = s->core;
-    double most = sqrt(1.0 - LEAN * LEAN);
+    double most = sqrt(1.0 - MAX_SLOPE * MAX_SLOPE);
     int best = -1;
     for (int k = core->faces ? core->at_first[vertex] : 0;
          core->faces && k < core->at_first[vertex + 1]; k++) {
@@ -62,17 +62,17 @@ static int find_face(const struct side *s, int64_t vertex)
 static int find_edge(const struct side *s, int64_t vertex)
 {
     const struct tact_core *core = s->core;
-    double least = LEAN;
+    double least = MAX_SLOPE;
     int best = -1;
     if (!core->faces) { /* a point, or an axis along z */
-        return core->vertices == 2 && fabs(s->in_core[2]) < LEAN ? 1 - (int)vertex : -1;
+        return core->vertices == 2 && fabs(s->in_core[2]) < MAX_SLOPE ? 1 - (int)vertex : -1;
     }
     for (int k = core->next_first[vertex]; k < core->next_first[vertex + 1]; k++) {
         double d[3];
         tact_v3_sub(d, core->vertex[core->next[k]], core->vertex[vertex]);
-        double lean = -tact_v3_dot(d, s->in_core) / tact_v3_norm(d);
-        best = lean < least ? core->next[k] : best;
-        least = tact_min(lean, least);
+        double slope = -tact_v3_dot(d, s->in_core) / tact_v3_norm(d);
+        best = slope < least ? core->next[k] : best;
+        least = tact_min(slope, least);
     }
     return best;
 }
@@ -157,12 +157,12 @@ static int outline_cylinder(const struct tact_manifold *m, const double n[3], co
                             struct outline *o)
 {
     double corner[TACT_CORE_RIM][3], up = s->in_core[2];
-    if (fabs(up) < LEAN) {
+    if (fabs(up) < MAX_SLOPE) {
         tact_curved_line(s->core, s->in_core, corner);
         outline_edge(m, n, s, corner[0], corner[1], o);
         return 1;
     }
-    if (up * up > 1.0 - LEAN * LEAN) {
+    if (up * up > 1.0 - MAX_SLOPE * MAX_SLOPE) {
         double normal[3] = {0.0, 0.0, copysign(1.0, up)};
         tact_curved_rim(s->core, normal[2], s->in_core, TACT_CORE_RIM, corner);
         outline_corners(m, s, corner, TACT_CORE_RIM, o);

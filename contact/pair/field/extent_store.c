@@ -100,7 +100,7 @@ void tact_extent_save(const struct tact_extent_store *store, const struct tact_m
 
 /* 1 where the bytes are a complete extent of this mesh and recipe. Sets *head. */
 static int is_this(const uint8_t *data, size_t size, const struct tact_mesh *mesh,
-                   const struct head *want, struct head *head)
+                   const struct head *expected, struct head *head)
 {
     const size_t input = offsetof(struct head, vertices), vertices = 3 * mesh->vertex_count;
     uint64_t sum;
@@ -108,7 +108,7 @@ static int is_this(const uint8_t *data, size_t size, const struct tact_mesh *mes
         return 0;
     }
     memcpy(head, data, sizeof *head);
-    if (memcmp(head, want, input) != 0 || head->vertices >= UINT32_MAX ||
+    if (memcmp(head, expected, input) != 0 || head->vertices >= UINT32_MAX ||
         head->tets >= UINT32_MAX ||
         size != sizeof *head + mesh_bytes(mesh) + extent_bytes(head->vertices, head->tets) +
                     sizeof sum) {
@@ -135,17 +135,17 @@ static void *copy_array(const uint8_t **at, size_t size)
 int tact_extent_load(const struct tact_extent_store *store, const struct tact_mesh *mesh,
                      const struct tact_extent_recipe *recipe, struct tact_extent **out)
 {
-    struct head want = head_of(mesh, recipe), head;
+    struct head expected = head_of(mesh, recipe), head;
     char name[40];
     void *data = NULL;
     size_t size;
     *out = NULL;
-    if (!store || !store->load || !name_of(mesh, &want, name) ||
+    if (!store || !store->load || !name_of(mesh, &expected, name) ||
         store->load(store->user, name, &data, &size)) {
         return 0;
     }
     struct tact_extent *extent =
-        is_this(data, size, mesh, &want, &head) ? calloc(1, sizeof *extent) : NULL;
+        is_this(data, size, mesh, &expected, &head) ? calloc(1, sizeof *extent) : NULL;
     if (extent) {
         const uint8_t *at = (const uint8_t *)data + sizeof head + mesh_bytes(mesh);
         extent->vertex_count = (size_t)head.vertices;

@@ -36,7 +36,7 @@ struct ring {
     double square, x, slope, share;
 };
 
-static struct ring ring_at(const struct balls *b, double q)
+static struct ring circle_at_pressure(const struct balls *b, double q)
 {
     struct ring ring;
     double r = b->radius[0] - q * b->compliance[0], d = b->distance;
@@ -64,12 +64,12 @@ static void integrate(const struct balls *b, double most, struct tact_patch *pat
     double peak = tact_field_law(rule->power, most);
     for (int i = 0; i < TACT_FIELD_NODES; i++) {
         double q = most * rule->node[i], w = rule->weight[i] * peak, y = rule->root[i];
-        struct ring at = ring_at(b, q);
+        struct ring at = circle_at_pressure(b, q);
         force += w * PI * at.square;
         moment += w * PI * at.square * (at.x + q * at.slope / rule->power);
         stiffness += w * 2.0 * PI * at.x * at.share;
         fourth += w * PI / 4.0 * at.square * at.square;
-        at = ring_at(b, most * (1.0 - y * y));
+        at = circle_at_pressure(b, most * (1.0 - y * y));
         cube += rule->root_weight[i] * peak * (2.0 * PI / 3.0) * at.square * sqrt(at.square);
     }
     patch->wrench[0] = force;
@@ -123,7 +123,7 @@ static int is_cap(const struct balls *b, double most)
 static void find_circle(const struct balls *b, double q, const double origin[3],
                         const double normal[3], const struct tact_patch *patch, double (*out)[3])
 {
-    struct ring at = ring_at(b, q);
+    struct ring at = circle_at_pressure(b, q);
     double rho = sqrt(at.square);
     for (int i = 0; i < SECTORS; i++) {
         double angle = 2.0 * PI * i / SECTORS;
@@ -191,7 +191,7 @@ int tact_field_balls(const struct tact_pair_query *q, struct tact_patch *patch)
     }
     memset(patch, 0, sizeof *patch);
     integrate(&b, most, patch, &x, &square);
-    double semi = sqrt(ring_at(&b, 0.0).square), force = patch->wrench[0];
+    double semi = sqrt(circle_at_pressure(&b, 0.0).square), force = patch->wrench[0];
     double damping = q->law->hunt_crossley / (q->options->period + q->law->dissipation);
     if (!(force > 0.0) || !(patch->stiffness[0] > 0.0)) {
         return 0;

@@ -191,11 +191,12 @@ static int slice(const struct field_pair *pair, const struct field_cell *cell, c
     }
     int ends[4][2], side[4], n = ups == 2 ? 4 : 3;
     if (n == 3) {
-        int lone = ups == 1 ? up[0] : down[0];
+        int single = ups == 1 ? up[0] : down[0];
         for (int i = 0; i < 3; i++) {
-            ends[i][0] = ups == 1 ? lone : others[lone][i];
-            ends[i][1] = ups == 1 ? others[lone][i] : lone;
-            side[i] = others[lone][(i + 2) % 3]; /* opposite to the corner that neither edge has */
+            ends[i][0] = ups == 1 ? single : others[single][i];
+            ends[i][1] = ups == 1 ? others[single][i] : single;
+            side[i] =
+                others[single][(i + 2) % 3]; /* opposite to the corner that neither edge has */
         }
     } else {
         const int way[4][3] = {{0, 0, 0}, {0, 1, 1}, {1, 1, 0}, {1, 0, 1}};

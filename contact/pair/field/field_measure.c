@@ -120,7 +120,7 @@ static double tet_volume(const struct tact_pressure_field *field, const struct f
 /* Fraction of a tetrahedron's volume in which a linear function with the given values at the
  * corners is positive. With two corners on each side, s[i][j] is the fraction of the edge from the
  * positive corner i to the other corner j in which it is positive. */
-static double part_over(const double v[4])
+static double positive_fraction(const double v[4])
 {
     double up[4], down[4], product = 1.0, s[2][2];
     int ups = 0, downs = 0;
@@ -167,7 +167,7 @@ static void measure_tets(const struct tact_pressure_field *field, double slope,
             v[k] = field->pressure[cell->corner[k]];
             out->deepest = tact_max(out->deepest, v[k] / slope);
         }
-        out->volume += tet_volume(field, cell) * part_over(v);
+        out->volume += tet_volume(field, cell) * positive_fraction(v);
         int count = zero_of(field, cell, zero);
         double part = polygon_area((const double(*)[3])zero, count);
         double steep = tact_v3_norm(cell->gradient) / slope;

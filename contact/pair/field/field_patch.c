@@ -12,7 +12,7 @@
 #define ALIKE                                                                                      \
     0.7071 /* cosine of the angle to the first polygon of a group within which polygons belong to  \
               it */
-#define LITTLE 1e-3 /* load of a polygon, over the largest, below which it starts no group */
+#define MIN_LOAD 1e-3 /* load of a polygon, over the largest, below which it starts no group */
 
 void tact_field_sum(const struct field_surface *of, int group, struct field_part *out)
 {
@@ -59,7 +59,7 @@ static const struct field_polygon *least_alike(const struct field_surface *of,
         for (int g = 0; g < groups; g++) {
             like = tact_max(like, tact_v3_dot(first[g], p->normal));
         }
-        if (p->load > LITTLE * largest && like < least) {
+        if (p->load > MIN_LOAD * largest && like < least) {
             least = like;
             best = p;
         }

@@ -113,7 +113,7 @@ static uint32_t core_vertex(struct maker *m, const double *place)
     return (uint32_t)m->vertex_count++;
 }
 
-static int goes_before(const struct maker *m, uint32_t i, uint32_t k)
+static int comes_before(const struct maker *m, uint32_t i, uint32_t k)
 {
     return m->core[i] != m->core[k] ? m->core[i] < m->core[k] : i < k;
 }
@@ -124,7 +124,7 @@ static void add_prism(struct maker *m, const uint32_t *triangle)
     uint32_t v[3] = {triangle[0], triangle[1], triangle[2]};
     for (int i = 0; i < 3; i++) {
         for (int k = 0; k < 2; k++) {
-            if (goes_before(m, v[k + 1], v[k])) {
+            if (comes_before(m, v[k + 1], v[k])) {
                 uint32_t last = v[k];
                 v[k] = v[k + 1];
                 v[k + 1] = last;

@@ -18,7 +18,7 @@
 
 #define ON_SURFACE 1e-6 /* distance in steps below which a node is on the surface */
 
-static int lay_out(const struct tact_mesh *mesh, double cell, double most, struct lattice *l)
+static int init_lattice(const struct tact_mesh *mesh, double cell, double most, struct lattice *l)
 {
     const struct tact_mesh_node *bounds = &mesh->nodes[0];
     double nodes = 1.0;
@@ -273,7 +273,7 @@ static int list_inside(struct lattice *l)
 int tact_lattice_create(const struct tact_mesh *mesh, double cell, double most, struct lattice *l)
 {
     memset(l, 0, sizeof *l);
-    int rc = lay_out(mesh, cell, most, l);
+    int rc = init_lattice(mesh, cell, most, l);
     if (rc) {
         return rc;
     }
@@ -338,7 +338,7 @@ struct thin_list {
     int count;
 };
 
-static void note_thin(struct thin_list *list, const struct lattice_thin *part)
+static void add_thin(struct thin_list *list, const struct lattice_thin *part)
 {
     int i = list->count < THIN_LINES ? list->count++ : THIN_LINES - 1;
     if (i == THIN_LINES - 1 && list->of[i].cells > 0.0 && !(part->cells < list->of[i].cells)) {
@@ -381,7 +381,7 @@ void tact_lattice_thinnest(const struct lattice *l, struct lattice_thin *out)
         for (size_t line = 0; line < l->count / (size_t)l->nodes[axis]; line++) {
             for (uint32_t i = lines->first[line]; i + 1 < lines->first[line + 1]; i += 2) {
                 if (find_part(l, axis, line, i, &part)) {
-                    note_thin(&list, &part);
+                    add_thin(&list, &part);
                 }
             }
         }

@@ -87,8 +87,8 @@ static int in_middle(const struct lattice *l, size_t node)
 
 /* Lists the nodes without a value that are next to the listed nodes, each once. Returns their
  * number. */
-static size_t find_next(const struct lattice *l, const uint32_t *list, size_t count, uint8_t *noted,
-                        uint32_t *out)
+static size_t find_next(const struct lattice *l, const uint32_t *list, size_t count,
+                        uint8_t *is_noted, uint32_t *out)
 {
     size_t n = 0;
     for (size_t i = 0; i < count; i++) {
@@ -97,8 +97,8 @@ static size_t find_next(const struct lattice *l, const uint32_t *list, size_t co
             next += (size_t)(k % 3) * l->stride[0] + (size_t)(k / 3 % 3) * l->stride[1] +
                     (size_t)(k / 9) * l->stride[2];
             next -= l->stride[0] + l->stride[1] + l->stride[2];
-            if (l->kind[next] == LATTICE_OUTSIDE && !noted[next] && in_middle(l, next)) {
-                noted[next] = 1;
+            if (l->kind[next] == LATTICE_OUTSIDE && !is_noted[next] && in_middle(l, next)) {
+                is_noted[next] = 1;
                 out[n++] = (uint32_t)next;
             }
         }
@@ -112,7 +112,7 @@ static double keep_out(const struct lattice *l, double value)
 }
 
 /* Sets the listed nodes that have a neighbour inside along an axis. */
-static void put_first(struct lattice *l, const uint32_t *list, size_t count, double *value)
+static void set_first_layer(struct lattice *l, const uint32_t *list, size_t count, double *value)
 {
     for (size_t i = 0; i < count; i++) {
         double sum = 0.0, weight = 0.0;
@@ -127,7 +127,7 @@ static void put_first(struct lattice *l, const uint32_t *list, size_t count, dou
     }
 }
 
-static void put_layer(struct lattice *l, const uint32_t *list, size_t count, double *value)
+static void set_layer(struct lattice *l, const uint32_t *list, size_t count, double *value)
 {
     for (size_t i = 0; i < count; i++) {
         value[i] = NAN;
@@ -145,10 +145,10 @@ static void put_layer(struct lattice *l, const uint32_t *list, size_t count, dou
 
 int tact_lattice_extrapolate(struct lattice *l)
 {
-    uint8_t *noted = calloc(l->count, 1);
+    uint8_t *is_noted = calloc(l->count, 1);
     uint32_t *list = malloc(l->count * sizeof *list), *next = malloc(l->count * sizeof *next);
     double *value = malloc(l->count * sizeof *value);
-    int rc = noted && list && next && value ? 0 : -ENOMEM;
+    int rc = is_noted && list && next && value ? 0 : -ENOMEM;
     size_t count = 0;
     for (size_t i = 0; i < l->count && !rc; i++) {
         if (l->cut[i] || l->kind[i] == LATTICE_SURFACE) {
@@ -156,17 +156,17 @@ int tact_lattice_extrapolate(struct lattice *l)
         }
     }
     for (int layer = 0; layer < LAYERS && !rc; layer++) {
-        size_t found = find_next(l, list, count, noted, next);
+        size_t found = find_next(l, list, count, is_noted, next);
         uint32_t *last = list;
         list = next;
         next = last;
         count = found;
         if (!layer) {
-            put_first(l, list, count, value);
+            set_first_layer(l, list, count, value);
         }
-        put_layer(l, list, count, value);
+        set_layer(l, list, count, value);
     }
-    free(noted);
+    free(is_noted);
     free(list);
     free(next);
     free(value);

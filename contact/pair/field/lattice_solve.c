@@ -45,7 +45,7 @@ static int arm_of(const struct problem *p, size_t node, size_t next, double *arm
 
 /* Sets the weights of the six neighbours of a node and its own weight. Returns the sum of weight
  * times u over the arms that end before a neighbour. */
-static double weigh(const struct problem *p, size_t node, double weight[6], double *own)
+static double neighbour_weights(const struct problem *p, size_t node, double weight[6], double *own)
 {
     const struct lattice *l = p->l;
     double sum = 0.0;
@@ -71,7 +71,7 @@ static double weigh(const struct problem *p, size_t node, double weight[6], doub
 static double solve_node(const struct problem *p, size_t node)
 {
     const struct lattice *l = p->l;
-    double weight[6], own, sum = weigh(p, node, weight, &own);
+    double weight[6], own, sum = neighbour_weights(p, node, weight, &own);
     for (int k = 0; k < 3; k++) {
         sum += weight[2 * k] * l->value[node - l->stride[k]] +
                weight[2 * k + 1] * l->value[node + l->stride[k]];

@@ -1,8 +1,8 @@
-#include "wishes.h"
+#include "page_requests.h"
 
 #include <string.h>
 
-void wishes_open(struct wishes *w, int playing)
+void page_requests_open(struct page_requests *w, int playing)
 {
     memset(w, 0, sizeof *w);
     pthread_mutex_init(&w->lock, NULL);
@@ -12,14 +12,14 @@ void wishes_open(struct wishes *w, int playing)
     w->changed = 1;
 }
 
-void wishes_close(struct wishes *w)
+void page_requests_close(struct page_requests *w)
 {
     pthread_mutex_destroy(&w->lock);
 }
 
-void wishes_ask(void *user, enum server_ask what, double value)
+void page_requests_ask(void *user, enum server_ask what, double value)
 {
-    struct wishes *w = user;
+    struct page_requests *w = user;
     pthread_mutex_lock(&w->lock);
     w->changed = 1;
     switch (what) {
@@ -49,10 +49,11 @@ void wishes_ask(void *user, enum server_ask what, double value)
     pthread_mutex_unlock(&w->lock);
 }
 
-struct wish wishes_take(struct wishes *w)
+struct page_request page_requests_take(struct page_requests *w)
 {
     pthread_mutex_lock(&w->lock);
-    struct wish out = {w->playing, w->changed, w->marker, w->stop, w->speed, w->seek, w->step};
+    struct page_request out = {w->playing, w->changed, w->marker, w->stop,
+                               w->speed,   w->seek,    w->step};
     w->changed = w->marker = 0;
     w->seek = -1.0;
     w->step = 0;
@@ -60,7 +61,7 @@ struct wish wishes_take(struct wishes *w)
     return out;
 }
 
-void wishes_pause(struct wishes *w)
+void page_requests_pause(struct page_requests *w)
 {
     pthread_mutex_lock(&w->lock);
     w->playing = 0;

@@ -2,16 +2,16 @@
  * Requests of the pages. The server's thread stores them; the thread that runs the ticks takes
  * them.
  */
-#ifndef TACT_EXAMPLES_VIEWER_WISHES_H
-#define TACT_EXAMPLES_VIEWER_WISHES_H
+#ifndef TACT_EXAMPLES_VIEWER_PAGE_REQUESTS_H
+#define TACT_EXAMPLES_VIEWER_PAGE_REQUESTS_H
 
 #include <pthread.h>
 #include <stdint.h>
 #include "server.h"
 
-#define WISHES_FRAME_NS 16666667 /* time between two frames */
+#define PAGE_REQUESTS_FRAME_NS 16666667 /* time between two frames */
 
-struct wishes {
+struct page_requests {
     pthread_mutex_t lock;
     int playing;
     double speed; /* factor of real time */
@@ -22,21 +22,21 @@ struct wishes {
 };
 
 /* The requests since the last call. */
-struct wish {
+struct page_request {
     int playing, changed, marker, stop;
     double speed, seek;
     int64_t step;
 };
 
-void wishes_open(struct wishes *w, int playing);
-void wishes_close(struct wishes *w);
+void page_requests_open(struct page_requests *w, int playing);
+void page_requests_close(struct page_requests *w);
 
-/* The server's ask(). user: a struct wishes. */
-void wishes_ask(void *user, enum server_ask what, double value);
+/* The server's ask(). user: a struct page_requests. */
+void page_requests_ask(void *user, enum server_ask what, double value);
 
-struct wish wishes_take(struct wishes *w);
+struct page_request page_requests_take(struct page_requests *w);
 
 /* Pauses at the end. */
-void wishes_pause(struct wishes *w);
+void page_requests_pause(struct page_requests *w);
 
 #endif
