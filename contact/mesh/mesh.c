@@ -111,9 +111,6 @@ int tact_mesh_create_checked(const double *vertices, size_t vertex_count, const 
         rc = rc ? rc : report_defects(&defects, flat_allowed, err);
     }
     if (rc == 0) {
-        rc = tact_mesh_build_boxes(mesh);
-    }
-    if (rc == 0) {
         rc = tact_mesh_build_wide(mesh);
     }
     if (rc == 0) {
@@ -139,7 +136,6 @@ void tact_mesh_free(struct tact_mesh *mesh)
         free(mesh->vertices);
         free(mesh->triangles);
         free(mesh->nodes);
-        free(mesh->boxes);
         free(mesh->facets);
         tact_mesh_free_wide(mesh);
         free(mesh);

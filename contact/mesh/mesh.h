@@ -35,7 +35,6 @@ struct tact_mesh {
                           sorted so that the triangles of each leaf of the tree are contiguous */
     size_t node_count; /**< number of nodes */
     struct tact_mesh_node *nodes;    /**< [node_count] tree of bounding boxes, the root first */
-    struct tact_mesh_box *boxes;     /**< one oriented box per node, for pairs of meshes; private */
     struct tact_mesh_wide *wide;     /**< tree and triangles laid out for SIMD traversal; private */
     struct tact_mesh_facets *facets; /**< facets of a small convex mesh, else NULL; private */
     double volume;                   /**< [m^3] */

@@ -2,7 +2,6 @@
  * with an axis along its mean normal is thin in any orientation, unlike an axis-aligned one. */
 #include "contact/mesh/mesh_internal.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -91,7 +90,7 @@ static void build_box(const struct run *run, const double middle[3], double unit
 {
     double axes[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, turned[3][3];
     struct extents extents, other;
-    double surface = measure_extents(run, axes, &extents), centre[3] = {0.0}, size = 0.0;
+    double surface = measure_extents(run, axes, &extents), centre[3] = {0.0};
     double total = sum_areas(run, turned[2]);
     if (tact_v3_norm(turned[2]) > 0.3 * total) {
         tact_v3_normalize(turned[2], turned[2]);
@@ -107,7 +106,6 @@ static void build_box(const struct run *run, const double middle[3], double unit
     for (int k = 0; k < 3; k++) {
         double half = extents.half[k] / unit + ROUNDING;
         tact_v3_axpy(centre, extents.lower[k] + extents.half[k], axes[k]);
-        size += half;
         for (int j = 0; j < 3; j++) {
             box->axis[k][j] = (float)(half * axes[k][j]);
         }
@@ -115,7 +113,6 @@ static void build_box(const struct run *run, const double middle[3], double unit
     for (int j = 0; j < 3; j++) {
         box->centre[j] = (float)((centre[j] - middle[j]) / unit);
     }
-    box->size = (float)size;
 }
 
 /** The triangles below a node: leaves are contiguous in the order of the tree. */
@@ -131,18 +128,15 @@ static struct run node_run(const struct tact_mesh *mesh, size_t index)
     return (struct run){mesh, first->first, last->first + last->count - first->first};
 }
 
-int tact_mesh_build_boxes(struct tact_mesh *mesh)
+struct tact_mesh_box *tact_mesh_build_boxes(const struct tact_mesh *mesh)
 {
     double middle[3], unit = tact_mesh_box_unit(mesh, middle);
-    mesh->boxes = calloc(mesh->node_count, sizeof *mesh->boxes);
-    if (!mesh->boxes) {
-        return -ENOMEM;
-    }
-    for (size_t i = 0; i < mesh->node_count; i++) {
+    struct tact_mesh_box *boxes = calloc(mesh->node_count, sizeof *boxes);
+    for (size_t i = 0; boxes && i < mesh->node_count; i++) {
         struct run run = node_run(mesh, i);
-        build_box(&run, middle, unit, &mesh->boxes[i]);
-        mesh->boxes[i].first = mesh->nodes[i].first;
-        mesh->boxes[i].count = mesh->nodes[i].count;
+        build_box(&run, middle, unit, &boxes[i]);
+        boxes[i].first = mesh->nodes[i].first;
+        boxes[i].count = mesh->nodes[i].count;
     }
-    return 0;
+    return boxes;
 }

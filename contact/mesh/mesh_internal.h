@@ -23,15 +23,13 @@ int tact_mesh_count_crossings(const struct tact_mesh *mesh, struct tact_mesh_def
 /** Maximum number of triangles in a leaf. */
 enum { TACT_MESH_LEAF = 4 };
 
-/** An oriented box about a node's triangles, one cache line. Coordinates are relative to the centre
+/** An oriented box about a node's triangles. Coordinates are relative to the centre
  * of the root's bounds, in units of their largest half extent (tact_mesh_box_unit()), so that
  * single precision suffices for any mesh. */
 struct tact_mesh_box {
     float centre[3];
     float axis[3][3];      /* box axes, each with the length of the half extent */
-    float size;            /* sum of the half extents, in the mesh's box unit */
     uint32_t first, count; /* as in tact_mesh_node */
-    uint32_t leaf;         /* leaf in tact_mesh_wide, if it is one */
 };
 
 /** Centre of the root's bounds [m] and their largest half extent, the unit of boxes [m]. */
@@ -58,8 +56,8 @@ static inline double tact_mesh_size(const struct tact_mesh *mesh)
     return size;
 }
 
-/** Allocates and fills mesh->boxes for a mesh with a tree. Returns 0 or -ENOMEM. */
-int tact_mesh_build_boxes(struct tact_mesh *mesh);
+/** Boxes of the nodes of a mesh with a tree, to be freed with free(); NULL: out of memory. */
+struct tact_mesh_box *tact_mesh_build_boxes(const struct tact_mesh *mesh);
 
 /** Limits of a mesh with facets. */
 enum { TACT_FACETS = 64, TACT_FACET_CORNERS = 128, TACT_FACET_RIM = 64 };
@@ -115,7 +113,7 @@ struct tact_mesh_wide {
     uint64_t serial; /* unique among the meshes of this process, from 1 */
 };
 
-/** Allocates and fills mesh->wide for a mesh with boxes. Returns 0 or -ENOMEM. */
+/** Allocates and fills mesh->wide for a mesh with a tree. Returns 0 or -ENOMEM. */
 int tact_mesh_build_wide(struct tact_mesh *mesh);
 
 void tact_mesh_free_wide(struct tact_mesh *mesh);

@@ -65,15 +65,16 @@ static uint32_t list_children(const struct tact_mesh_box *boxes, uint32_t node, 
     return n + list_children(boxes, boxes[node].first + 1, levels - 1, low, out + n);
 }
 
-static void build_wide_node(struct tact_mesh *mesh, uint32_t index, uint32_t from)
+static void build_wide_node(struct tact_mesh *mesh, const struct tact_mesh_box *boxes,
+                            uint32_t index, uint32_t from)
 {
     /* children whose leaves fit in a node of eight are not split further */
-    int low = is_low(mesh->boxes, from, 3) ? 0 : 3;
-    uint32_t children[8], n = list_children(mesh->boxes, from, 3, low, children);
+    int low = is_low(boxes, from, 3) ? 0 : 3;
+    uint32_t children[8], n = list_children(boxes, from, 3, low, children);
     struct tact_mesh_eight *eight = &mesh->wide->eights[index];
     eight->count = n;
     for (uint32_t i = 0; i < 8; i++) {
-        const struct tact_mesh_box *box = &mesh->boxes[children[i < n ? i : 0]];
+        const struct tact_mesh_box *box = &boxes[children[i < n ? i : 0]];
         for (int c = 0; c < 3; c++) {
             eight->centre[c][i] = box->centre[c];
             for (int k = 0; k < 3; k++) {
@@ -82,15 +83,14 @@ static void build_wide_node(struct tact_mesh *mesh, uint32_t index, uint32_t fro
         }
     }
     for (uint32_t i = 0; i < n; i++) {
-        const struct tact_mesh_box *box = &mesh->boxes[children[i]];
+        const struct tact_mesh_box *box = &boxes[children[i]];
         if (box->count) {
-            mesh->boxes[children[i]].leaf = mesh->wide->leaf_count;
             mesh->wide->eights[index].child[i] = mesh->wide->leaf_count | TACT_MESH_IS_LEAF;
             add_leaf(mesh, box->first, box->count);
         } else {
             uint32_t child = mesh->wide->eight_count++;
             mesh->wide->eights[index].child[i] = child;
-            build_wide_node(mesh, child, children[i]);
+            build_wide_node(mesh, boxes, child, children[i]);
         }
     }
 }
@@ -102,21 +102,25 @@ int tact_mesh_build_wide(struct tact_mesh *mesh)
         leaves += mesh->nodes[i].count != 0;
         inner += mesh->nodes[i].count == 0;
     }
+    struct tact_mesh_box *boxes = tact_mesh_build_boxes(mesh);
     struct tact_mesh_wide *wide = calloc(1, sizeof *wide);
     mesh->wide = wide;
-    if (!wide) {
+    if (!boxes || !wide) {
+        free(boxes);
         return -ENOMEM;
     }
     /* each node of eight replaces at least one inner node, or is the root of a single leaf */
     wide->eights = aligned_alloc(64, (inner + 1) * sizeof *wide->eights);
     wide->leaves = aligned_alloc(64, leaves * sizeof *wide->leaves);
     if (!wide->eights || !wide->leaves) {
+        free(boxes);
         return -ENOMEM;
     }
     static _Atomic uint64_t serials;
     wide->serial = atomic_fetch_add(&serials, 1) + 1;
     wide->eight_count = 1;
-    build_wide_node(mesh, 0, 0);
+    build_wide_node(mesh, boxes, 0, 0);
+    free(boxes);
     return 0;
 }
 
