@@ -92,7 +92,7 @@ static int mesh_halfspace(const struct tact_mesh *mesh, const struct tact_pose *
                           const struct tact_pose *pb, struct tact_moments_scratch *scratch,
                           struct tact_moments *out, double *planar)
 {
-    int rc = mesh->facets ? tact_moments_convex(mesh, pa, NULL, pb, out, planar) : -ENOSPC;
+    int rc = mesh->facets ? tact_moments_convex(mesh, pa, NULL, pb, out, planar, NULL) : -ENOSPC;
     count(scratch, rc < 0 ? TACT_COUNT_HALF_SPACE : TACT_COUNT_CONVEX);
     return rc < 0 ? tact_moments_mesh_halfspace(mesh, pa, pb, out) : rc;
 }
@@ -143,11 +143,11 @@ static int mesh_mesh_along(const struct tact_mesh *a, const struct tact_pose *pa
 static int mesh_mesh(const struct tact_mesh *a, const struct tact_pose *pa,
                      const struct tact_mesh *b, const struct tact_pose *pb,
                      const double direction[3], struct tact_moments_scratch *scratch,
-                     struct tact_moments *out, double *planar)
+                     struct tact_moments *out, double *planar, struct tact_overlap_corners *corners)
 {
     int rc = -ENOSPC;
     if (a->facets || b->facets) {
-        rc = tact_moments_convex(a, pa, b, pb, out, planar);
+        rc = tact_moments_convex(a, pa, b, pb, out, planar, corners);
     }
     if (rc >= 0 || !scratch) {
         count(scratch, TACT_COUNT_CONVEX);
@@ -168,13 +168,14 @@ int tact_moments_pair(const struct tact_shape *a, const struct tact_pose *pa,
                       const double direction[3], struct tact_moments_scratch *scratch,
                       struct tact_moments *out)
 {
-    return tact_moments_measure(a, pa, b, pb, direction, scratch, out, NULL);
+    return tact_moments_measure(a, pa, b, pb, direction, scratch, out, NULL, NULL);
 }
 
 int tact_moments_measure(const struct tact_shape *a, const struct tact_pose *pa,
                          const struct tact_shape *b, const struct tact_pose *pb,
                          const double direction[3], struct tact_moments_scratch *scratch,
-                         struct tact_moments *out, double *planar)
+                         struct tact_moments *out, double *planar,
+                         struct tact_overlap_corners *corners)
 {
     int swapped, rc = -ENOTSUP;
     enum tact_moments_method method = tact_moments_method(a, b, &swapped);
@@ -189,6 +190,9 @@ int tact_moments_measure(const struct tact_shape *a, const struct tact_pose *pa,
     memset(out, 0, sizeof *out);
     if (planar) {
         *planar = NAN;
+    }
+    if (corners) {
+        corners->count = 0;
     }
     switch (method) {
     case TACT_MOMENTS_NONE:
@@ -219,7 +223,7 @@ int tact_moments_measure(const struct tact_shape *a, const struct tact_pose *pa,
         rc = mesh_halfspace(a->mesh, pa, pb, scratch, out, planar);
         break;
     case TACT_MOMENTS_MESH_MESH:
-        rc = mesh_mesh(a->mesh, pa, b->mesh, pb, direction, scratch, out, planar);
+        rc = mesh_mesh(a->mesh, pa, b->mesh, pb, direction, scratch, out, planar, corners);
         break;
     }
     /* The surface of the overlap is closed: the integral over A's part is minus that over B's part.

@@ -4,17 +4,18 @@
 
 TACT_TWICE(int, tact_moments_convex,
            (const struct tact_mesh *a, const struct tact_pose *pa, const struct tact_mesh *b,
-            const struct tact_pose *pb, struct tact_moments *out, double *planar),
-           (a, pa, b, pb, out, planar))
+            const struct tact_pose *pb, struct tact_moments *out, double *planar,
+            struct tact_overlap_corners *corners),
+           (a, pa, b, pb, out, planar, corners))
 {
-    return tact_moments_within(a, pa, b, pb, NULL, 0, out, planar);
+    return tact_moments_within(a, pa, b, pb, NULL, 0, out, planar, corners);
 }
 
 TACT_TWICE(int, tact_moments_within,
            (const struct tact_mesh *a, const struct tact_pose *pa, const struct tact_mesh *b,
             const struct tact_pose *pb, const double (*plane)[4], int planes,
-            struct tact_moments *out, double *planar),
-           (a, pa, b, pb, plane, planes, out, planar))
+            struct tact_moments *out, double *planar, struct tact_overlap_corners *corners),
+           (a, pa, b, pb, plane, planes, out, planar, corners))
 {
     /* Fewer planes require fewer cuts. */
     int swapped = b && (!b->facets || (a->facets && b->facets->count > a->facets->count));
@@ -26,7 +27,10 @@ TACT_TWICE(int, tact_moments_within,
     tact_cutter_place(&cutter, tact_mesh_size(first), pose, second ? second->facets : NULL,
                       swapped ? pa : pb);
     int rc = tact_cutter_add(&cutter, pose, plane, planes);
-    rc = rc ? rc : tact_cut_sums(&cutter, first, origin, &sums, planar);
+    rc = rc ? rc : tact_cut_sums(&cutter, first, origin, &sums, planar, corners);
+    if (corners) {
+        corners->of_b = swapped;
+    }
     if (rc != 1) {
         return rc;
     }

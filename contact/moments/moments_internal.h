@@ -27,14 +27,27 @@ struct tact_moments_scratch {
     struct tact_prism_pair pairs[];
 };
 
+/** Capacity for the corners of an overlap, by face and cap: of boxes on boxes there are 13 to 39.
+ */
+enum { TACT_OVERLAP_CORNERS = 40 };
+
+/** Corners of the faces of the overlap of two solids with facets, in the order in which the one was
+ * cut by the other: its outline is their hull. */
+struct tact_overlap_corners {
+    int count;                          /* 0: not known, or more than there is room for */
+    int of_b;                           /* 1: b was cut by a, 0: a by b */
+    double at[TACT_OVERLAP_CORNERS][3]; /* in the frame of the solid that was cut [m] */
+};
+
 /** As tact_moments_pair(), and measures how planar the overlap is, where it cuts a solid that is
  * not convex by one that is. planar: may be NULL; norm of the vector sum of areas over the sum of
  * their norms, the larger value of the faces cut out of the one and of the caps that the other
- * leaves; 1 for two convex solids; NAN for other methods. */
+ * leaves; 1 for two convex solids; NAN for other methods. corners: may be NULL. */
 int tact_moments_measure(const struct tact_shape *a, const struct tact_pose *pa,
                          const struct tact_shape *b, const struct tact_pose *pb,
                          const double direction[3], struct tact_moments_scratch *scratch,
-                         struct tact_moments *out, double *planar);
+                         struct tact_moments *out, double *planar,
+                         struct tact_overlap_corners *corners);
 
 struct tact_near;
 
@@ -75,17 +88,18 @@ void tact_prism_place(const struct tact_prism_frame *frame, const struct tact_po
                       double rot[9], double shift[3]);
 
 /** Moments of two meshes, at least one of which has facets; b may be NULL for the half-space of pb.
- * planar: as in tact_moments_measure(). Returns 1, 0, or -ENOSPC where edges or triangles exceed
- * the capacity. */
+ * planar, corners: as in tact_moments_measure(). Returns 1, 0, or -ENOSPC where edges or triangles
+ * exceed the capacity. */
 int tact_moments_convex(const struct tact_mesh *a, const struct tact_pose *pa,
                         const struct tact_mesh *b, const struct tact_pose *pb,
-                        struct tact_moments *out, double *planar);
+                        struct tact_moments *out, double *planar,
+                        struct tact_overlap_corners *corners);
 
 /** The same for the part of the overlap within planes in the world, n.r <= d. */
 int tact_moments_within(const struct tact_mesh *a, const struct tact_pose *pa,
                         const struct tact_mesh *b, const struct tact_pose *pb,
                         const double (*plane)[4], int planes, struct tact_moments *out,
-                        double *planar);
+                        double *planar, struct tact_overlap_corners *corners);
 
 /** Slope above which a plane counts as that steep: a plane projected to a line has no heights. A
  * larger value means fewer directions of projection in which a common face is not recognised; but

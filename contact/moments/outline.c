@@ -206,13 +206,17 @@ struct projection {
     struct tact_hull *hull;
 };
 
+TACT_INLINE void project_corner(struct projection *projection, const tact_d4 *corner)
+{
+    tact_d4 r = *corner - projection->origin, x = r * projection->t1, y = r * projection->t2;
+    tact_hull_add(projection->hull, x[0] + x[1] + x[2], y[0] + y[1] + y[2]);
+}
+
 /** Adds the corners of a face: all of A's; of a cap only those where its edges start. */
 TACT_INLINE void project_face(void *user, const tact_d4 *corner, int n, double share)
 {
-    struct projection *projection = user;
     for (int i = share > 0.0 ? 0 : 1; i < n; i++) {
-        tact_d4 r = corner[i] - projection->origin, x = r * projection->t1, y = r * projection->t2;
-        tact_hull_add(projection->hull, x[0] + x[1] + x[2], y[0] + y[1] + y[2]);
+        project_corner(user, &corner[i]);
     }
 }
 
@@ -230,18 +234,25 @@ static void rotate_into(const double *axes, const double *v, tact_d4 *out)
     *out = (tact_d4){r[0], r[1], r[2], 0.0};
 }
 
+/** Projects from the frame of pose. */
+static void place_projection(const struct tact_pose *pose, const double *center,
+                             const double *frame, struct projection *projection)
+{
+    double r[9], apart[3];
+    tact_quat_to_m3(r, pose->quat_wxyz);
+    tact_v3_sub(apart, center, pose->position);
+    rotate_into(r, apart, &projection->origin);
+    rotate_into(r, frame + 3, &projection->t1);
+    rotate_into(r, frame + 6, &projection->t2);
+}
+
 /** Adds the corners of the part of a inside the cutter. -ENOSPC where there are too many edges. */
 static int project_outline(struct tact_cutter *cutter, const struct tact_mesh *a,
                            const struct tact_pose *pa, const double *center, const double *frame,
                            struct tact_hull *hull)
 {
     struct projection projection = {.hull = hull};
-    double r[9], apart[3];
-    tact_quat_to_m3(r, pa->quat_wxyz);
-    tact_v3_sub(apart, center, pa->position);
-    rotate_into(r, apart, &projection.origin);
-    rotate_into(r, frame + 3, &projection.t1);
-    rotate_into(r, frame + 6, &projection.t2);
+    place_projection(pa, center, frame, &projection);
     return project_overlap(cutter, a, &projection);
 }
 
@@ -253,6 +264,23 @@ static int find_outline(const struct tact_mesh *a, const struct tact_pose *pa,
     struct tact_cutter cutter;
     tact_cutter_place(&cutter, a->facets->size, pa, b, pb);
     return project_outline(&cutter, a, pa, center, frame, hull);
+}
+
+TACT_TWICE(int, tact_outline_of_corners,
+           (const struct tact_overlap_corners *known, const struct tact_pose *pose,
+            const double center[3], const double frame[9], double corners[TACT_PATCH_CORNERS][2]),
+           (known, pose, center, frame, corners))
+{
+    struct tact_hull hull;
+    struct projection projection = {.hull = &hull};
+    hull.count = 0;
+    place_projection(pose, center, frame, &projection);
+    for (int i = 0; i < known->count; i++) {
+        const double *r = known->at[i];
+        const tact_d4 corner = {r[0], r[1], r[2], 0.0};
+        project_corner(&projection, &corner);
+    }
+    return tact_hull_corners(&hull, corners);
 }
 
 TACT_TWICE(int, tact_outline_within,

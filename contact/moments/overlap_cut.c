@@ -447,11 +447,25 @@ TACT_INLINE void add_surface(void *user, const tact_d4 *corner, int n, double sh
     }
 }
 
-/** Sums over the faces of an overlap as they are cut out of a solid that is not convex. */
+/** What is computed from the faces of an overlap as they are cut. */
 struct cut {
     struct tact_cut_surface surface;
-    struct tact_areas areas; /* areas of the faces, not the caps */
+    struct tact_areas areas; /* areas of the faces of a solid that is not convex, not of the caps */
+    struct tact_overlap_corners *corners; /* corners of the faces and caps of a convex solid */
 };
+
+/** Adds a face of a convex solid, or a triangle of a cap, all of which share their first corner. */
+TACT_INLINE void add_convex_face(void *user, const tact_d4 *corner, int n, double share)
+{
+    struct cut *cut = user;
+    struct tact_overlap_corners *corners = cut->corners;
+    add_surface(&cut->surface, corner, n, share);
+    for (int i = share > 0.0 ? 0 : 1; i < n; i++, corners->count++) {
+        for (int k = 0; k < 3 && corners->count < TACT_OVERLAP_CORNERS; k++) {
+            corners->at[corners->count][k] = corner[i][k];
+        }
+    }
+}
 
 TACT_INLINE void add_face(void *user, const tact_d4 *corner, int n, double share)
 {
@@ -464,13 +478,19 @@ TACT_INLINE void add_face(void *user, const tact_d4 *corner, int n, double share
 }
 
 int tact_cut_sums(struct tact_cutter *c, const struct tact_mesh *mesh, double origin[3],
-                  struct tact_moment_sums *sums, double *planar)
+                  struct tact_moment_sums *sums, double *planar,
+                  struct tact_overlap_corners *corners)
 {
     struct cut cut;
     memset(&cut, 0, sizeof cut);
-    int rc = mesh->facets ? cut_facets(c, mesh->facets, add_surface, &cut.surface)
-             : planar     ? cut_mesh(c, mesh, add_face, &cut)
-                          : cut_mesh(c, mesh, add_surface, &cut.surface);
+    cut.corners = corners;
+    int rc = mesh->facets && corners ? cut_facets(c, mesh->facets, add_convex_face, &cut)
+             : mesh->facets          ? cut_facets(c, mesh->facets, add_surface, &cut.surface)
+             : planar                ? cut_mesh(c, mesh, add_face, &cut)
+                                     : cut_mesh(c, mesh, add_surface, &cut.surface);
+    if (corners && (rc != 1 || corners->count > TACT_OVERLAP_CORNERS)) {
+        corners->count = 0;
+    }
     if (rc == 1) {
         tact_surface_finish(&cut.surface, c->size, sums);
         for (int k = 0; k < 3; k++) {

@@ -106,9 +106,10 @@ int tact_cut_mesh(struct tact_cutter *c, const struct tact_mesh *mesh, tact_cut_
 #define tact_cut_sums TACT_VARIANT(tact_cut_sums)
 
 /** Cuts a mesh, as facets where it has them, and integrates over the surface of the overlap, about
- * an origin that it chooses. planar: as in tact_moments_measure(), or NULL. Returns as the others.
- */
+ * an origin that it chooses. planar, corners: as in tact_moments_measure(), or NULL. Returns as the
+ * others. */
 int tact_cut_sums(struct tact_cutter *c, const struct tact_mesh *mesh, double origin[3],
-                  struct tact_moment_sums *sums, double *planar);
+                  struct tact_moment_sums *sums, double *planar,
+                  struct tact_overlap_corners *corners);
 
 #endif

@@ -22,6 +22,8 @@
 
 TACT_BEGIN_DECLS
 
+struct tact_overlap_corners;
+
 /** Input of a model's measurement: shape a and shape b in a tick. */
 struct tact_pair_query {
     const struct tact_contact_model *model; /**< the model itself */
@@ -38,7 +40,10 @@ struct tact_pair_query {
     double planar; /**< planarity of the overlap, from the measurement of these moments: norm of the
                       vector sum of its faces' areas over the sum of their norms; NAN where unknown
                       [1] */
-    int most;      /**< largest number of patches, as returned by patches() for these two shapes */
+    const struct tact_overlap_corners *corners; /**< corners of the overlap of two convex solids,
+                                                     from the measurement of these moments; NULL
+                                                     where unknown; private */
+    int most; /**< largest number of patches, as returned by patches() for these two shapes */
     double twist[2][6]; /**< twist of the shapes' frames, at their origins, before this tick's solve
                            [m/s, rad/s], world; 0 for a model that uses moments */
     double rate[2][6];  /**< rate of change of those twists in the drift after the solve, due to the

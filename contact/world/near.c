@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "contact/mesh/mesh_internal.h"
+#include "contact/moments/moments_internal.h"
 #include "contact/world/world_internal.h"
 
 #define SEARCH_MARGIN                                                                              \
@@ -11,13 +13,26 @@
           */
 #define RETAINED 0.98 /* factor of the squared margin: leaves room for rounding */
 
+/* Number of shapes with facets, of whose overlaps the corners are found. */
+static int count_faceted(const struct tact_world *world)
+{
+    int count = 0;
+    for (int i = 0; i < world->shape_count; i++) {
+        const struct tact_mesh *mesh = world->shapes[i].shape.mesh;
+        count += mesh && mesh->facets;
+    }
+    return count;
+}
+
 int tact_near_create(struct tact_world *world)
 {
     struct near *near = &world->near;
     size_t shapes = (size_t)world->shape_count, slots = (size_t)world->slots + 1;
+    int faceted = count_faceted(world);
     near->list = calloc(slots, sizeof *near->list);
     near->slots = calloc(slots, sizeof *near->slots);
     near->pairs = calloc(slots, sizeof *near->pairs);
+    near->corners = faceted > 1 ? calloc(slots, sizeof *near->corners) : NULL;
     near->candidates = calloc(slots, sizeof *near->candidates);
     near->first = calloc(shapes + 2, sizeof *near->first);
     near->order = calloc(shapes + 1, sizeof *near->order);
@@ -29,7 +44,7 @@ int tact_near_create(struct tact_world *world)
     if (tact_keys_create(&near->keys, world->slots) || !near->list || !near->slots ||
         !near->pairs || !near->candidates || !near->first || !near->order || !near->lower_end ||
         !near->position_at_search || !near->orientation_at_search || !near->free_slots ||
-        !near->free_pieces) {
+        !near->free_pieces || (faceted > 1 && !near->corners)) {
         return -ENOMEM;
     }
     while (near->free_slot_count < world->slots) {
@@ -55,6 +70,7 @@ void tact_near_destroy(struct near *near)
     void *blocks[] = {near->list,
                       near->slots,
                       near->pairs,
+                      near->corners,
                       near->candidates,
                       near->first,
                       near->order,

@@ -31,6 +31,7 @@ struct near_pair {
     uint8_t listed;
     uint8_t active;      /* 1: bounding spheres overlap, and the model uses moments */
     double planar;       /* as in struct tact_pair_query, of this tick */
+    uint8_t has_corners; /* 1: those in near.corners are of this tick */
     double direction[3]; /* last normal; 0 0 0: none since the pair came close */
 };
 
@@ -38,9 +39,11 @@ struct near {
     int *list;  /* numbers of the near pairs, ascending */
     int *slots; /* slot of each */
     int count;
-    struct near_pair *pairs;       /* by slot */
-    struct tact_keys keys;         /* map from the number of a near pair to its slot */
-    struct world_pair *candidates; /* pairs found by a search that have no slot yet */
+    struct near_pair *pairs;              /* by slot */
+    struct tact_overlap_corners *corners; /* corners found by the last measurement, by slot; NULL
+                                             where no two solids have facets */
+    struct tact_keys keys;                /* map from the number of a near pair to its slot */
+    struct world_pair *candidates;        /* pairs found by a search that have no slot yet */
     int candidate_count;
     int *first; /* by shape: position of its next pair in the list; one more entry */
     int *order; /* shapes except half-spaces, by lower_end */

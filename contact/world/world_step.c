@@ -86,6 +86,7 @@ void tact_world_begin(struct tact_world *world)
         const struct tact_contact_model *model = tact_world_pair_model(world, c->a, c->b);
         int close = is_close(world, c);
         pair->planar = NAN;
+        pair->has_corners = 0;
         pair->active = close && model->moments;
         c->outrun = !model->gaps && tact_motion_outruns(world, c) &&
                     is_within(world, c, pair_margin(world, c));
@@ -110,9 +111,14 @@ int tact_world_measure(const struct tact_world *world, int pair,
     }
     const double *d = near ? near->direction : NULL;
     int known = d && (d[0] != 0.0 || d[1] != 0.0 || d[2] != 0.0);
+    struct tact_overlap_corners *corners =
+        near && world->near.corners ? &world->near.corners[slot] : NULL;
+    if (corners) {
+        near->has_corners = 1;
+    }
     return tact_moments_measure(&world->shapes[a].shape, &world->poses[a], &world->shapes[b].shape,
                                 &world->poses[b], known ? d : NULL, scratch, out,
-                                near ? &near->planar : NULL);
+                                near ? &near->planar : NULL, corners);
 }
 
 /* Rotation vector from one pose to another. */
@@ -274,6 +280,7 @@ static void make_query(struct tact_world *world, int slot, struct tact_pair_quer
         .options = &world->options,
         .moments = model->moments ? &c->moments : NULL,
         .planar = pair->planar,
+        .corners = pair->has_corners ? &world->near.corners[slot] : NULL,
         .most = pair->max_patches,
         .state = tact_slot_state(world, slot),
         .counts = world->counts,
@@ -324,6 +331,7 @@ int tact_world_measure_end(struct tact_world *world, int slot, const double *alo
     query.counts = counts;
     query.pressure = NULL;
     query.along = along;
+    query.corners = NULL;
     return query.model->measure(&query, patch, world->piece);
 }
 

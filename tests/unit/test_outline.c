@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 #include "contact/moments/hull_internal.h"
-#include "contact/moments/outline.h"
+#include "contact/moments/outline_internal.h"
 #include "support/random.h"
 
 static const double up[9] = {0, 0, 1, 1, 0, 0, 0, 1, 0}; /* rows n = z, t1 = x, t2 = y */
@@ -284,6 +284,39 @@ static void hulls_of_points(void **state)
     assert_true(many > 100);
 }
 
+/* Prisms of 3 to 14 sides in each other, at random: the outline of the corners that the measurement
+ * found is that of another cut, bit for bit. Corners are not known of overlaps with many. */
+static void outline_of_measured_corners(void **state)
+{
+    (void)state;
+    int known[2] = {0, 0}, crowded = 0;
+    for (int i = 0; i < 3000; i++) {
+        double wanted[16][2], again[TACT_PATCH_CORNERS][2], corner[TACT_PATCH_CORNERS][2], frame[9];
+        struct tact_shape a = prism(3 + i % 12, wanted), b = prism(3 + i / 12 % 12, wanted);
+        struct tact_pose pa = random_pose(0.1), pb = random_pose(0.1), turned = random_pose(1);
+        struct tact_overlap_corners found;
+        struct tact_moments m;
+        tact_quat_to_m3(frame, turned.quat_wxyz);
+        if (tact_moments_measure(&a, &pa, &b, &pb, NULL, NULL, &m, NULL, &found) == 1) {
+            const struct tact_pose *cut = found.of_b ? &pb : &pa;
+            int count = tact_outline(&a, &pa, &b, &pb, m.centroid, frame, again);
+            if (found.count) {
+                assert_int_equal(tact_outline_of_corners(&found, cut, m.centroid, frame, corner),
+                                 count);
+                assert_memory_equal(corner, again, (size_t)count * sizeof corner[0]);
+            }
+            known[found.of_b] += found.count > 0;
+            crowded += found.count == 0;
+        } else {
+            assert_int_equal(found.count, 0);
+        }
+        tact_shape_release(&a);
+        tact_shape_release(&b);
+    }
+    print_message("corners known of %d and %d overlaps, of %d not\n", known[0], known[1], crowded);
+    assert_true(known[0] > 100 && known[1] > 100 && crowded > 100);
+}
+
 static void curved_shapes_have_no_outline(void **state)
 {
     (void)state;
@@ -304,6 +337,7 @@ int main(void)
         cmocka_unit_test(prism_of_eight_sides),
         cmocka_unit_test(prisms_of_3_to_128_sides),
         cmocka_unit_test(hulls_of_points),
+        cmocka_unit_test(outline_of_measured_corners),
         cmocka_unit_test(curved_shapes_have_no_outline),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -52,16 +52,27 @@ static int make_patch(const struct tact_pair_query *q, const struct tact_moments
     return rc ? -ERANGE : 0;
 }
 
-/* The outline is cut separately: storing the corners of the measurement costs more. For 100 cubes
- * on a floor, a cut takes 0.14 us a pair, and reloading 24 corners into the cache 0.25 us. */
+/* Outline of the overlap: of the corners that the measurement found, where it was of two convex
+ * solids; else it is cut again. For 100 cubes on a floor, whose plane is the only one that cuts, a
+ * cut takes 0.14 us a pair, and reloading 24 corners into the cache 0.25 us. */
+static int find_outline(const struct tact_pair_query *q, struct tact_patch *patch)
+{
+    const struct tact_overlap_corners *corners = q->corners;
+    if (corners && corners->count && !has_faces(q, TACT_FACES_CURVED)) {
+        return tact_outline_of_corners(corners, corners->of_b ? q->pose_b : q->pose_a,
+                                       patch->center, patch->frame, patch->corner);
+    }
+    return tact_outline(q->a, q->pose_a, q->b, q->pose_b, patch->center, patch->frame,
+                        patch->corner);
+}
+
 int tact_volume_patch(const struct tact_pair_query *q, int paper, int outline,
                       struct tact_patch *patch)
 {
     struct tact_patch_options options = patch_options(q, paper);
     int rc = make_patch(q, q->moments, &options, patch);
     if (!rc && outline && patch->kind == TACT_PATCH_ELLIPSE) {
-        patch->corners = tact_outline(q->a, q->pose_a, q->b, q->pose_b, patch->center, patch->frame,
-                                      patch->corner);
+        patch->corners = find_outline(q, patch);
         tact_patch_repair(patch);
     }
     return rc;
@@ -75,8 +86,8 @@ static int make_piece(const struct tact_pair_query *q, const double (*plane)[4],
     struct tact_patch_options options = patch_options(q, 0);
     struct tact_patch *patch = &piece->patch;
     options.normal = TACT_NORMAL_GRADIENT; /* a piece has no rims that bend the gradient */
-    if (tact_moments_within(a, q->pose_a, b, q->pose_b, plane, planes, &piece->moments, NULL) !=
-            1 ||
+    if (tact_moments_within(a, q->pose_a, b, q->pose_b, plane, planes, &piece->moments, NULL,
+                            NULL) != 1 ||
         make_patch(q, &piece->moments, &options, patch)) {
         return -EDOM;
     }
