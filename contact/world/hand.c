@@ -9,6 +9,26 @@
 
 #define LIMIT_PASSES 3 /* most passes in a tick in which drives are found to be at their limits */
 
+/* A base that moves is links 0 to 5, one after another. */
+static int check_base(const struct tact_link_def *links, int count)
+{
+    int moves = count > 0 && links[0].joint == TACT_JOINT_BASE;
+    for (int i = 0; i < count; i++) {
+        int of_base = moves && i < TACT_HAND_BASE;
+        if ((links[i].joint == TACT_JOINT_BASE) != of_base ||
+            (of_base && (links[i].parent != i - 1 || links[i].start != 0.0))) {
+            return -EINVAL;
+        }
+    }
+    return moves && count < TACT_HAND_BASE ? -EINVAL : 0;
+}
+
+/* 1 for the coordinates of a base but the last: they have no mass. */
+static int is_massless(const struct tact_link_def *def, int index)
+{
+    return def->joint == TACT_JOINT_BASE && index < TACT_HAND_BASE - 1;
+}
+
 static int check_link_def(const struct tact_link_def *def, int index)
 {
     struct tact_body body;
@@ -20,15 +40,20 @@ static int check_link_def(const struct tact_link_def *def, int index)
         def->damping < 0.0 || def->limit < 0.0 || !(tact_v3_norm(def->axis) > 0.0)) {
         return -EINVAL;
     }
-    return tact_body_set_mass(&body, def->mass, def->inertia);
+    return is_massless(def, index) ? 0 : tact_body_set_mass(&body, def->mass, def->inertia);
 }
 
-static void init_link(struct link *link, const struct tact_link_def *def)
+static void init_link(struct link *link, const struct tact_link_def *def, int index)
 {
     struct tact_body body;
-    tact_body_set_mass(&body, def->mass, def->inertia);
     link->def = *def;
-    memcpy(link->inertia, body.inertia, sizeof link->inertia);
+    if (is_massless(def, index)) {
+        link->def.mass = 0.0;
+    } else {
+        tact_body_set_mass(&body, def->mass, def->inertia);
+        memcpy(link->inertia, body.inertia, sizeof link->inertia);
+    }
+    link->turns = def->joint == TACT_JOINT_HINGE || (def->joint == TACT_JOINT_BASE && index >= 3);
     tact_v3_normalize(link->def.axis, def->axis);
     tact_quat_normalize(link->def.origin.quat_wxyz);
 }
@@ -36,12 +61,13 @@ static void init_link(struct link *link, const struct tact_link_def *def)
 int tact_hand_create(const struct tact_link_def *links, int count, const struct tact_pose *base,
                      struct tact_hand **out)
 {
+    int rc = check_base(links, count);
     *out = NULL;
-    for (int i = 0; i < count; i++) {
-        int rc = check_link_def(&links[i], i);
-        if (rc) {
-            return rc;
-        }
+    for (int i = 0; !rc && i < count; i++) {
+        rc = check_link_def(&links[i], i);
+    }
+    if (rc) {
+        return rc;
     }
     size_t n = (size_t)(count > 0 ? count : 1);
     struct tact_hand *hand = calloc(1, sizeof *hand);
@@ -59,6 +85,7 @@ int tact_hand_create(const struct tact_link_def *links, int count, const struct 
     hand->base = *base;
     tact_quat_normalize(hand->base.quat_wxyz);
     hand->links = all;
+    hand->moves = count > 0 && links[0].joint == TACT_JOINT_BASE;
     hand->numbers = numbers;
     hand->mass = numbers;
     hand->factor = hand->mass + n * n;
@@ -73,7 +100,7 @@ int tact_hand_create(const struct tact_link_def *links, int count, const struct 
     }
     hand->rows = rows;
     for (int i = 0; i < count; i++) {
-        init_link(&all[i], &links[i]);
+        init_link(&all[i], &links[i], i);
         hand->state.q[i] = hand->state.target[i] = links[i].start;
     }
     tact_hand_find_chains(hand);
@@ -117,12 +144,21 @@ const struct tact_pose *tact_hand_link_pose(const struct tact_hand *hand, int li
     return &hand->links[link].pose;
 }
 
+int tact_hand_drive_group(const struct tact_hand *hand, int i, int *count)
+{
+    int of_base = hand->moves && i < TACT_HAND_BASE;
+    *count = of_base ? 3 : 1;
+    return of_base ? i / 3 * 3 : i;
+}
+
 /* Torque of a drive at rate 0, without its limit. */
 static double spring_torque(const struct tact_hand *hand, int i)
 {
     const struct tact_link_def *def = &hand->links[i].def;
-    return def->stiffness * (hand->state.target[i] - hand->state.q[i]) +
-           def->damping * hand->state.target_rate[i];
+    const double error = hand->moves && i < TACT_HAND_BASE
+                             ? hand->base_error[i]
+                             : hand->state.target[i] - hand->state.q[i];
+    return def->stiffness * error + def->damping * hand->state.target_rate[i];
 }
 
 /* Constant part of a drive's torque: that at rate 0, or its limit where that is reached. */
@@ -164,16 +200,34 @@ static void solve_rates(struct tact_hand *hand, double h, const double *extra)
     tact_hand_expand(hand, hand->velocity);
 }
 
+/* Length of the torque that the drive of joint i demands at these rates, without its limit, from
+ * drive_torque() of its joints. */
+static double drive_length(const double *torque, int count)
+{
+    double sum = 0.0;
+    for (int i = 0; i < count; i++) {
+        sum += torque[i] * torque[i];
+    }
+    return count > 1 ? sqrt(sum) : fabs(*torque);
+}
+
 /* Marks the drives whose torque would exceed their limit; returns how many are new. */
 static int mark_saturated(struct tact_hand *hand, double h)
 {
-    int found = 0;
-    for (int i = 0; i < hand->count; i++) {
-        double limit = hand->links[i].def.limit;
-        double torque = drive_torque(hand, i, hand->velocity[i], h);
-        if (limit > 0.0 && hand->state.saturated[i] == 0.0 && fabs(torque) > limit) {
-            hand->state.saturated[i] = torque > 0.0 ? 1.0 : -1.0;
-            found++;
+    int found = 0, count;
+    for (int i = 0; i < hand->count; i += count) {
+        double limit = hand->links[i].def.limit, torque[3];
+        tact_hand_drive_group(hand, i, &count);
+        int reached = 0;
+        for (int k = 0; k < count; k++) {
+            torque[k] = drive_torque(hand, i + k, hand->velocity[i + k], h);
+            reached |= hand->state.saturated[i + k] != 0.0;
+        }
+        const double length = drive_length(torque, count);
+        for (int k = 0; k < count && limit > 0.0 && !reached && length > limit; k++) {
+            hand->state.saturated[i + k] =
+                count > 1 ? torque[k] / length : copysign(1.0, torque[k]);
+            found += !k;
         }
     }
     return found;
@@ -192,6 +246,9 @@ int tact_hand_free_velocity(struct tact_hand *hand, double h, const double gravi
         }
         hand->state.saturated[i] = 0.0;
         limited |= hand->links[i].def.limit > 0.0;
+    }
+    if (hand->moves) {
+        tact_hand_base_aim(hand);
     }
     int rc = factor_drives(hand, h);
     for (int pass = 0; limited && !rc && pass < LIMIT_PASSES; pass++) {
@@ -212,28 +269,50 @@ double tact_hand_drive_margin(const struct tact_hand *hand, int link, double h, 
     double least = 1.0;
     *saturated = 0;
     for (int i = link; i >= 0; i = hand->links[i].def.parent) {
-        const struct tact_link_def *def = &hand->links[i].def;
-        if (def->limit > 0.0) {
-            double torque =
-                spring_torque(hand, i) - (h * def->stiffness + def->damping) * hand->velocity[i];
-            least = fmin(least, tact_margin(fabs(torque), def->limit));
-            *saturated |= hand->state.saturated[i] != 0.0;
+        int count, first = tact_hand_drive_group(hand, i, &count);
+        double torque[3];
+        i = first;
+        for (int k = 0; k < count; k++) {
+            const struct tact_link_def *def = &hand->links[i + k].def;
+            torque[k] = spring_torque(hand, i + k) -
+                        (h * def->stiffness + def->damping) * hand->velocity[i + k];
+            *saturated |= hand->state.saturated[i + k] != 0.0;
+        }
+        if (hand->links[i].def.limit > 0.0) {
+            least = fmin(least, tact_margin(drive_length(torque, count), hand->links[i].def.limit));
         }
     }
     return least;
 }
 
+/* Stores the torques of the drives at the rates of the tick, within their limits. */
+static void store_torques(struct tact_hand *hand, double h)
+{
+    int count;
+    for (int i = 0; i < hand->count; i += count) {
+        double limit = hand->links[i].def.limit, *torque = hand->state.torque + i;
+        tact_hand_drive_group(hand, i, &count);
+        for (int k = 0; k < count; k++) {
+            torque[k] = drive_torque(hand, i + k, hand->velocity[i + k], h);
+        }
+        const double length = drive_length(torque, count);
+        for (int k = 0; k < count && limit > 0.0 && length > limit; k++) {
+            torque[k] = count > 1 ? torque[k] * limit / length : copysign(limit, torque[k]);
+        }
+    }
+}
+
 void tact_hand_integrate(struct tact_hand *hand, double h)
 {
+    store_torques(hand, h);
     for (int i = 0; i < hand->count; i++) {
-        double v = hand->velocity[i], limit = hand->links[i].def.limit;
-        double torque = drive_torque(hand, i, v, h);
-        if (limit > 0.0 && fabs(torque) > limit) {
-            torque = copysign(limit, torque);
-        }
-        hand->state.torque[i] = torque;
-        hand->state.v[i] = v;
-        hand->state.q[i] += h * v;
+        hand->state.v[i] = hand->velocity[i];
+    }
+    for (int i = hand->moves ? TACT_HAND_BASE : 0; i < hand->count; i++) {
+        hand->state.q[i] += h * hand->velocity[i];
+    }
+    if (hand->moves) {
+        tact_hand_base_drift(hand, h);
     }
     tact_hand_refresh(hand);
 }

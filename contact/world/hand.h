@@ -1,5 +1,6 @@
 /**
- * A hand: a tree of links on a fixed base, in reduced coordinates, with driven joints.
+ * A hand: a tree of links on a base that is fixed or moves, in reduced coordinates, with driven
+ * joints.
  *
  * Each link has one joint to its parent, which rotates about or slides along an axis of the link's
  * frame. Joint values are q [rad or m], rates v, drive torques [N m or N]. Drives are implicit:
@@ -9,6 +10,12 @@
  * drive that reaches its limit exerts the limit as a constant torque instead. With a target rate of
  * 0 the damper acts against the base, as that of a robot's drive does; with the rate of the target
  * it acts between the target and the joint, as that of a virtual coupling does.
+ *
+ * A base that moves has six coordinates, links 0 to 5 (tact_hand_base_links()): its displacement
+ * from where it was created, world axes [m], and its rotation vector relative to its attitude then,
+ * world axes [rad]. Their rates are the velocity of its frame's origin and its angular velocity,
+ * world axes. The drives act toward a target pose in the same coordinates, with the torque along
+ * the shortest rotation; their two limits are those of the length of force and torque.
  *
  * tact_hand_create() allocates; all functions except tact_hand_create() and tact_hand_destroy()
  * are real-time safe.
@@ -23,7 +30,14 @@
 TACT_BEGIN_DECLS
 
 /** Kinds of joint of a hand. */
-enum tact_joint_kind { TACT_JOINT_HINGE, TACT_JOINT_SLIDE };
+enum tact_joint_kind {
+    TACT_JOINT_HINGE, /**< rotates about its axis */
+    TACT_JOINT_SLIDE, /**< slides along its axis */
+    TACT_JOINT_BASE,  /**< a coordinate of a base that moves */
+};
+
+/** Number of coordinates of a base that moves. */
+#define TACT_HAND_BASE 6
 
 /** One link and the joint to its parent. */
 struct tact_link_def {
@@ -49,7 +63,8 @@ struct tact_hand_state {
         *target_rate; /**< rates that the dampers of the drives act toward [rad/s, m/s]; 0 until set
                        */
     double *torque;   /**< drive torque of the last tick [N m, N], after limiting */
-    double *saturated; /**< 1, -1: the drive was at its limit in that direction, else 0 [1] */
+    double *saturated; /**< 1, -1: the drive was at its limit in that direction, else 0 [1]. Of a
+                          base: the direction of its force or torque, which was at its limit */
 };
 
 struct tact_hand;
@@ -58,6 +73,21 @@ struct tact_hand;
  * physical, negative gains, a zero axis, or numbers that are not finite; -ENOMEM. */
 TACT_API int tact_hand_create(const struct tact_link_def *links, int count,
                               const struct tact_pose *base, struct tact_hand **out);
+/** One of a base that moves, as a drive for forces or torques along and about all axes. */
+struct tact_base_drive {
+    double stiffness; /**< K >= 0 [N/m] or [N m/rad] */
+    double damping;   /**< D >= 0 [N s/m] or [N m s/rad] */
+    double limit;     /**< of the length of the force [N] or torque [N m]; 0: no limit */
+};
+
+/** Writes the links of a base that moves to links[TACT_HAND_BASE]; the last has its mass and
+ * shapes. base: mass, center and inertia in its frame; its other members are not used. force,
+ * torque: its drives. Real-time safe. */
+TACT_API void tact_hand_base_links(const struct tact_link_def *base,
+                                   const struct tact_base_drive *force,
+                                   const struct tact_base_drive *torque,
+                                   struct tact_link_def *links);
+
 /** Frees a hand that no world owns; NULL is allowed. Not real-time safe. */
 TACT_API void tact_hand_destroy(struct tact_hand *hand);
 

@@ -39,7 +39,10 @@ static void refresh_link(struct tact_hand *hand, int i)
 
 void tact_hand_refresh(struct tact_hand *hand)
 {
-    for (int i = 0; i < hand->count; i++) {
+    if (hand->moves) {
+        tact_hand_base_refresh(hand);
+    }
+    for (int i = hand->moves ? TACT_HAND_BASE : 0; i < hand->count; i++) {
         refresh_link(hand, i);
     }
     for (int i = 0; i < hand->count; i++) {
@@ -125,17 +128,30 @@ static void add_motion_cross(double *out, const double *a, const double *b)
     tact_v3_add(out + 3, out + 3, t);
 }
 
+/* out += rate of change of link i's motion, times its joint's rate. The axes of a base's rotation
+ * are fixed, and move with it. */
+static void add_velocity_product(const struct tact_hand *hand, int i, double *out)
+{
+    const struct link *link = &hand->links[i];
+    double joint[6], turned[3];
+    for (int k = 0; k < 6; k++) {
+        joint[k] = link->motion[k] * hand->state.v[i];
+    }
+    if (link->def.joint != TACT_JOINT_BASE) {
+        add_motion_cross(out, link->velocity, joint);
+    } else if (link->turns) {
+        tact_v3_cross(turned, hand->state.v, joint + 3);
+        tact_v3_add(out, out, turned);
+    }
+}
+
 void tact_hand_link_rate(const struct tact_hand *hand, int link, const double point[3],
                          double rate[6])
 {
     double twist[6], along[3];
     memset(rate, 0, 6 * sizeof *rate);
     for (int i = link; i >= 0; i = hand->links[i].def.parent) {
-        double joint[6];
-        for (int k = 0; k < 6; k++) {
-            joint[k] = hand->links[i].motion[k] * hand->state.v[i];
-        }
-        add_motion_cross(rate, hand->links[i].velocity, joint);
+        add_velocity_product(hand, i, rate);
     }
     tact_hand_link_twist(hand, link, point, twist);
     double arm[3];
@@ -162,16 +178,15 @@ void tact_hand_bias(struct tact_hand *hand, const double gravity[3], double *bia
 {
     for (int i = 0; i < hand->count; i++) {
         struct link *link = &hand->links[i];
-        double inertia[10], momentum[6], joint[6];
+        double inertia[10], momentum[6];
         for (int k = 0; k < 6; k++) {
-            joint[k] = link->motion[k] * hand->state.v[i];
             link->acceleration[k] = k < 3 ? -gravity[k] : 0.0;
         }
         if (link->def.parent >= 0) {
             memcpy(link->acceleration, hand->links[link->def.parent].acceleration,
                    sizeof link->acceleration);
         }
-        add_motion_cross(link->acceleration, link->velocity, joint);
+        add_velocity_product(hand, i, link->acceleration);
         own_inertia(link, inertia);
         apply_inertia(inertia, link->velocity, momentum);
         apply_inertia(inertia, link->acceleration, link->force);

@@ -8,6 +8,7 @@
 
 struct link {
     struct tact_link_def def;
+    int turns;             /* 1: its joint value is an angle */
     double inertia[9];     /* about the centre of mass, link axes */
     struct tact_pose pose; /* link frame, world */
     double axis[3];        /* joint axis, world */
@@ -36,7 +37,9 @@ struct tact_hand {
     double *velocity; /* rates without contacts, and with them once the tick is solved */
     double *rhs;
     double *scratch;
-    int chains;    /* number of chains: unbranched sequences of at most TACT_NODE links */
+    int moves;            /* 1: the base has coordinates */
+    double base_error[6]; /* displacement and rotation vector from the base to its target */
+    int chains;           /* number of chains: unbranched sequences of at most TACT_NODE links */
     double *w;     /* L v in the tick that is being solved, by slot; 0 in slots without a joint */
     double **rows; /* each joint's row of a contact's J; scratch */
 };
@@ -47,6 +50,16 @@ void tact_hand_mass_matrix(struct tact_hand *hand, double *m);
 /* Torques that keep the present rates constant under gravity (recursive Newton-Euler; Featherstone
  * 2008, chapter 5). */
 void tact_hand_bias(struct tact_hand *hand, const double gravity[3], double *bias);
+
+/* Of a base that moves (hand_base.c): computes poses and motions of its links from its coordinates;
+ * sets base_error; adds h times its rates to its coordinates. */
+void tact_hand_base_refresh(struct tact_hand *hand);
+void tact_hand_base_aim(struct tact_hand *hand);
+void tact_hand_base_drift(struct tact_hand *hand, double h);
+
+/* First joint of the drive that joint i belongs to, and the number of its joints: 3 for the force
+ * or torque of a base, else 1. */
+int tact_hand_drive_group(const struct tact_hand *hand, int i, int *count);
 
 /* Divides the links into chains, once their parents are known. */
 void tact_hand_find_chains(struct tact_hand *hand);

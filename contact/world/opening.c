@@ -40,7 +40,7 @@ double tact_opening_mobility(const struct tact_hand *hand, double h)
         double driven = hand->state.saturated[m] == 0.0
                             ? h * link->def.damping + h * h * link->def.stiffness
                             : 0.0;
-        if (link->def.joint == TACT_JOINT_HINGE) {
+        if (link->turns) {
             square = tact_max(square, mass / link->composite[0]);
         }
         sum += square / (mass + driven);

@@ -80,7 +80,7 @@ static int check_hands(const struct tact_world *world, double speed, double rate
         const struct tact_hand *hand = world->hands[i].hand;
         for (int k = 0; k < hand->count; k++) {
             const struct tact_hand_state *s = &hand->state;
-            int slides = hand->links[k].def.joint == TACT_JOINT_SLIDE;
+            int slides = !hand->links[k].turns;
             if (!finite_all(&s->q[k], 1)) {
                 return set_fault(fault, TACT_WORLD_JOINT, i, k, "its value is not finite");
             }

@@ -1,0 +1,97 @@
+/* A base that moves: six coordinates at the root of the tree, without a singular attitude. */
+#include <math.h>
+#include <string.h>
+#include "contact/elementary.h"
+#include "contact/world/hand_internal.h"
+
+#define KEPT_SIDE 0.05 /* from half a turn: the rotation keeps its sense [rad] */
+
+static const double pi = 3.14159265358979323846;
+
+void tact_hand_base_links(const struct tact_link_def *base, const struct tact_base_drive *force,
+                          const struct tact_base_drive *torque, struct tact_link_def *links)
+{
+    for (int i = 0; i < TACT_HAND_BASE; i++) {
+        const struct tact_base_drive *drive = i < 3 ? force : torque;
+        links[i] = (struct tact_link_def){.parent = i - 1,
+                                          .joint = TACT_JOINT_BASE,
+                                          .origin = tact_pose_identity(),
+                                          .stiffness = drive->stiffness,
+                                          .damping = drive->damping,
+                                          .limit = drive->limit};
+        links[i].axis[i % 3] = 1.0;
+    }
+    struct tact_link_def *last = &links[TACT_HAND_BASE - 1];
+    last->mass = base->mass;
+    tact_v3_copy(last->center, base->center);
+    memcpy(last->inertia, base->inertia, sizeof last->inertia);
+}
+
+static void to_rotation_vector(double out[3], const double quat[4])
+{
+    const double sign = quat[0] < 0.0 ? -1.0 : 1.0, sine = tact_v3_norm(quat + 1);
+    const double angle = 2.0 * tact_atan2(sine, sign * quat[0]);
+    tact_v3_scale(out, quat + 1, sine > 0.0 ? sign * angle / sine : 2.0 * sign);
+}
+
+void tact_hand_base_refresh(struct tact_hand *hand)
+{
+    struct tact_pose pose;
+    double turn[4], r[9], arm[3];
+    const double *q = hand->state.q;
+    tact_quat_from_rotvec(turn, q + 3);
+    tact_quat_mul(pose.quat_wxyz, turn, hand->base.quat_wxyz);
+    tact_quat_normalize(pose.quat_wxyz);
+    tact_v3_add(pose.position, hand->base.position, q);
+    tact_quat_to_m3(r, pose.quat_wxyz);
+    tact_v3_sub(arm, pose.position, hand->base.position);
+    for (int i = 0; i < TACT_HAND_BASE; i++) {
+        struct link *link = &hand->links[i];
+        double ri[9];
+        link->pose = pose;
+        tact_v3_copy(link->axis, link->def.axis);
+        memset(link->motion, 0, sizeof link->motion);
+        if (link->turns) {
+            tact_v3_cross(link->motion, arm, link->axis);
+            tact_v3_copy(link->motion + 3, link->axis);
+        } else {
+            tact_v3_copy(link->motion, link->axis);
+        }
+        tact_m3_mul_v3(link->center, r, link->def.center);
+        tact_v3_add(link->center, link->center, arm);
+        tact_m3_mul(ri, r, link->inertia);
+        tact_m3_mul_t(link->world, ri, r);
+    }
+}
+
+/* The shortest rotation to the target; near half a turn in the sense of the last torque, so that it
+ * does not change from tick to tick. */
+void tact_hand_base_aim(struct tact_hand *hand)
+{
+    const double *q = hand->state.q, *target = hand->state.target, *torque = hand->state.torque;
+    double now[4], wanted[4], back[4], turn[4], *error = hand->base_error + 3;
+    tact_v3_sub(hand->base_error, target, q);
+    tact_quat_from_rotvec(now, q + 3);
+    tact_quat_from_rotvec(wanted, target + 3);
+    for (int i = 0; i < 4; i++) {
+        back[i] = i ? -now[i] : now[i];
+    }
+    tact_quat_mul(turn, wanted, back);
+    to_rotation_vector(error, turn);
+    const double angle = tact_v3_norm(error);
+    if (angle > pi - KEPT_SIDE && tact_v3_dot(error, torque + 3) < 0.0) {
+        tact_v3_scale(error, error, 1.0 - 2.0 * pi / angle);
+    }
+}
+
+void tact_hand_base_drift(struct tact_hand *hand, double h)
+{
+    double *q = hand->state.q, turn[4], now[4], next[4], way[3];
+    const double *v = hand->velocity;
+    tact_v3_axpy(q, h, v);
+    tact_v3_scale(way, v + 3, h);
+    tact_quat_from_rotvec(turn, way);
+    tact_quat_from_rotvec(now, q + 3);
+    tact_quat_mul(next, turn, now);
+    to_rotation_vector(q + 3, next);
+}

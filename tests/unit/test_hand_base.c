@@ -1,0 +1,286 @@
+/*
+ * A base that moves: momentum and energy of a tree on it, its Jacobian, a coupling that turns it by
+ * any angle at any stiffness, follows without lag, and saturates by the length of force and torque.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include "contact/world/hand.h"
+#include "support/random.h"
+
+enum { BASE = TACT_HAND_BASE, LINKS = BASE + 3 };
+
+static const double none[3] = {0.0, 0.0, 0.0};
+static const struct tact_base_drive loose = {0.0, 0.0, 0.0};
+static const struct tact_pose start = {{0.1, 0.2, 0.3}, {0.9, 0.1, -0.3, 0.2}};
+
+static const struct tact_link_def palm = {
+    .mass = 0.2, .center = {0.01, -0.02, 0.03}, .inertia = {3e-4, 2e-4, 4e-4, 2e-5, -3e-5, 1e-5}};
+
+static void tree(struct tact_link_def defs[LINKS])
+{
+    tact_hand_base_links(&palm, &loose, &loose, defs);
+    for (int i = BASE; i < LINKS; i++) {
+        defs[i] =
+            (struct tact_link_def){.parent = i - 1,
+                                   .joint = i == BASE + 2 ? TACT_JOINT_SLIDE : TACT_JOINT_HINGE,
+                                   .axis = {i == BASE, i != BASE, 0.3},
+                                   .origin = {{0.01, 0.0, -0.04}, {1, 0, 0, 0}},
+                                   .mass = 0.05,
+                                   .center = {0.0, 0.005, -0.02},
+                                   .inertia = {7e-6, 6e-6, 4e-6, 1e-6, 0, 0}};
+    }
+}
+
+static struct tact_hand *make_hand(const struct tact_link_def *defs, int count)
+{
+    struct tact_hand *hand;
+    assert_int_equal(tact_hand_create(defs, count, &start, &hand), 0);
+    return hand;
+}
+
+static void inertia_matrix(double m[9], const double in[6])
+{
+    const double full[9] = {in[0], in[3], in[4], in[3], in[1], in[5], in[4], in[5], in[2]};
+    memcpy(m, full, sizeof full);
+}
+
+/* Linear and angular momentum about the origin, and kinetic energy, from the twists of the links.
+ */
+static double momentum_of(struct tact_hand *hand, const struct tact_link_def *defs, int count,
+                          double p[6])
+{
+    double energy = 0.0;
+    memset(p, 0, 6 * sizeof *p);
+    for (int i = BASE - 1; i < count; i++) {
+        const struct tact_pose *pose = tact_hand_link_pose(hand, i);
+        double c[3], t[6], r[9], w[3], in[9], spin[3], linear[3], moment[3];
+        tact_pose_point(c, pose, defs[i].center);
+        tact_hand_link_twist(hand, i, c, t);
+        tact_quat_to_m3(r, pose->quat_wxyz);
+        tact_m3_tmul_v3(w, r, t + 3);
+        inertia_matrix(in, defs[i].inertia);
+        tact_m3_mul_v3(spin, in, w);
+        energy += 0.5 * (defs[i].mass * tact_v3_dot(t, t) + tact_v3_dot(spin, w));
+        tact_v3_scale(linear, t, defs[i].mass);
+        tact_v3_cross(moment, c, linear);
+        tact_m3_mul_v3(t, r, spin);
+        tact_v3_add(p, p, linear);
+        tact_v3_add(p + 3, p + 3, moment);
+        tact_v3_add(p + 3, p + 3, t);
+    }
+    return energy;
+}
+
+static void random_state_of(struct tact_hand *hand)
+{
+    struct tact_hand_state s = tact_hand_state(hand);
+    for (int i = 0; i < tact_hand_count(hand); i++) {
+        s.q[i] = uniform(-0.5, 0.5);
+        s.v[i] = uniform(-3.0, 3.0);
+    }
+    tact_hand_refresh(hand);
+}
+
+/* Without forces a tree keeps its momentum and its energy: what they change by in a step falls with
+ * its square. That needs inertia and velocity terms of base and links to agree. */
+static void momentum_is_kept(void **state)
+{
+    (void)state;
+    struct tact_link_def defs[LINKS];
+    tree(defs);
+    for (int trial = 0; trial < 50; trial++) {
+        struct tact_hand *hand = make_hand(defs, trial % 2 ? LINKS : BASE);
+        const int count = tact_hand_count(hand);
+        struct tact_hand_state s = tact_hand_state(hand);
+        double q[LINKS], v[LINKS], change[2] = {0.0, 0.0}, p[2][6];
+        random_state_of(hand);
+        memcpy(q, s.q, sizeof *q * (size_t)count);
+        memcpy(v, s.v, sizeof *v * (size_t)count);
+        for (int k = 0; k < 2; k++) {
+            const double h = k ? 5e-6 : 1e-5;
+            memcpy(s.q, q, sizeof *q * (size_t)count);
+            memcpy(s.v, v, sizeof *v * (size_t)count);
+            tact_hand_refresh(hand);
+            const double before = momentum_of(hand, defs, count, p[0]);
+            assert_int_equal(tact_hand_free_velocity(hand, h, none, NULL), 0);
+            tact_hand_integrate(hand, h);
+            const double after = momentum_of(hand, defs, count, p[1]);
+            for (int i = 0; i < 6; i++) {
+                change[k] = fmax(change[k], fabs(p[1][i] - p[0][i]));
+            }
+            change[k] = fmax(change[k], fabs(after - before));
+        }
+        assert_true(change[0] < 1e-6);
+        assert_true(change[1] < 0.27 * change[0] + 1e-14);
+        tact_hand_destroy(hand);
+    }
+}
+
+/* Twist of a link's point is the Jacobian times the rates, and the derivative of the point; its
+ * rate at constant joint rates is the derivative of the twist. */
+static void jacobian_is_a_derivative(void **state)
+{
+    (void)state;
+    struct tact_link_def defs[LINKS];
+    const double tip[3] = {0.01, 0.02, -0.04}, e = 1e-6;
+    tree(defs);
+    for (int trial = 0; trial < 20; trial++) {
+        struct tact_hand *hand = make_hand(defs, LINKS), *moved = make_hand(defs, LINKS);
+        struct tact_hand_state s = tact_hand_state(hand), m = tact_hand_state(moved);
+        double p[2][3], point[3], jacobian[6 * LINKS], twist[6], next[2][6], rate[6];
+        random_state_of(hand);
+        for (int k = 0; k < 2; k++) {
+            memcpy(m.q, s.q, sizeof *s.q * LINKS);
+            memcpy(m.v, s.v, sizeof *s.v * LINKS);
+            memcpy(tact_hand_velocity(moved), s.v, sizeof *s.v * LINKS);
+            tact_hand_integrate(moved, k ? e : -e);
+            tact_pose_point(p[k], tact_hand_link_pose(moved, LINKS - 1), tip);
+            tact_hand_link_twist(moved, LINKS - 1, p[k], next[k]);
+        }
+        tact_pose_point(point, tact_hand_link_pose(hand, LINKS - 1), tip);
+        tact_hand_jacobian(hand, LINKS - 1, point, jacobian);
+        tact_hand_link_twist(hand, LINKS - 1, point, twist);
+        tact_hand_link_rate(hand, LINKS - 1, point, rate);
+        for (int i = 0; i < 6; i++) {
+            double sum = 0.0;
+            for (int j = 0; j < LINKS; j++) {
+                sum += jacobian[6 * j + i] * s.v[j];
+            }
+            assert_true(fabs(sum - twist[i]) < 1e-12);
+            assert_true(i > 2 || fabs((p[1][i] - p[0][i]) / (2.0 * e) - twist[i]) < 1e-8);
+            assert_true(fabs((next[1][i] - next[0][i]) / (2.0 * e) - rate[i]) < 1e-6);
+        }
+        tact_hand_destroy(hand);
+        tact_hand_destroy(moved);
+    }
+}
+
+static struct tact_hand *coupled(double mass, double inertia, struct tact_base_drive force,
+                                 struct tact_base_drive torque)
+{
+    struct tact_link_def defs[BASE];
+    const struct tact_link_def tool = {.mass = mass,
+                                       .inertia = {inertia, inertia, inertia, 0, 0, 0}};
+    tact_hand_base_links(&tool, &force, &torque, defs);
+    return make_hand(defs, BASE);
+}
+
+/* A target that jumps by nearly half a turn is reached at any stiffness, without overspeed. */
+static void turns_to_any_attitude(void **state)
+{
+    (void)state;
+    for (double k = 0.1; k < 2e6; k *= 10.0) {
+        for (int i = 0; i < 6; i++) {
+            const double inertia = i % 2 ? 3e-5 : 5e-6, h = 1e-3;
+            struct tact_hand *hand =
+                coupled(0.05, inertia, (struct tact_base_drive){1000, 5, 0},
+                        (struct tact_base_drive){k, 2.0 * sqrt(k * inertia), 0});
+            struct tact_hand_state s = tact_hand_state(hand);
+            double axis[3] = {uniform(-1, 1), uniform(-1, 1), uniform(-1, 1)}, fastest = 0.0;
+            tact_v3_normalize(axis, axis);
+            tact_v3_scale(s.target + 3, axis, 3.1);
+            for (int tick = 0; tick < 2000; tick++) {
+                assert_int_equal(tact_hand_free_velocity(hand, h, none, NULL), 0);
+                tact_hand_integrate(hand, h);
+                fastest = fmax(fastest, tact_v3_norm(s.v + 3));
+            }
+            double error[3];
+            tact_v3_sub(error, s.target + 3, s.q + 3);
+            if (!(tact_v3_norm(error) < 1e-12 && fastest < 3.2 / h)) {
+                fail_msg("K %g: error %g rad, %g rad/s", k, tact_v3_norm(error), fastest);
+            }
+            tact_hand_destroy(hand);
+        }
+    }
+}
+
+/* Follows a target that moves and turns steadily, one tick behind, with no force but that of its
+ * own inertia; a damper against the base lags by D v / K. */
+static void follows_without_lag(void **state)
+{
+    (void)state;
+    const double h = 1e-3, v = 0.2, w = 1.5;
+    for (int relative = 0; relative < 2; relative++) {
+        struct tact_hand *hand = coupled(0.05, 1e-5, (struct tact_base_drive){2000, 20, 0},
+                                         (struct tact_base_drive){1, 0.005, 0});
+        struct tact_hand_state s = tact_hand_state(hand);
+        for (int tick = 0; tick < 1000; tick++) {
+            s.target[1] = v * h * tick;
+            s.target[5] = w * h * tick;
+            s.target_rate[1] = relative ? v : 0.0;
+            s.target_rate[5] = relative ? w : 0.0;
+            assert_int_equal(tact_hand_free_velocity(hand, h, none, NULL), 0);
+            tact_hand_integrate(hand, h);
+        }
+        const double lag = s.target[1] - s.q[1], turned = s.target[5] - s.q[5];
+        print_message("%s: lag %.2e m, %.2e rad\n", relative ? "relative" : "grounded", lag,
+                      turned);
+        assert_true(fabs(lag - (relative ? 0.0 : 20.0 * v / 2000.0)) < 1e-12);
+        assert_true(fabs(turned - (relative ? 0.0 : 0.005 * w / 1.0)) < 1e-12);
+        tact_hand_destroy(hand);
+    }
+}
+
+/* Limits are of the length of force and torque, which keep their directions. */
+static void saturates_by_length(void **state)
+{
+    (void)state;
+    struct tact_hand *hand = coupled(0.05, 1e-5, (struct tact_base_drive){1000, 5, 3.0},
+                                     (struct tact_base_drive){1, 0.005, 0.1});
+    struct tact_hand_state s = tact_hand_state(hand);
+    const double away[6] = {0.3, -0.4, 1.2, 0.2, 0.3, -0.6};
+    int saturated;
+    memcpy(s.target, away, sizeof away);
+    assert_int_equal(tact_hand_free_velocity(hand, 1e-3, none, NULL), 0);
+    assert_true(tact_hand_drive_margin(hand, BASE - 1, 1e-3, &saturated) < 0.0 && saturated);
+    tact_hand_integrate(hand, 1e-3);
+    assert_true(fabs(tact_v3_norm(s.torque) - 3.0) < 1e-12);
+    assert_true(fabs(tact_v3_norm(s.torque + 3) - 0.1) < 1e-12);
+    for (int i = 0; i < 3; i++) {
+        assert_true(fabs(s.torque[i] - 3.0 * away[i] / 1.3) < 1e-12);
+        assert_true(fabs(s.torque[3 + i] - 0.1 * away[3 + i] / 0.7) < 1e-12);
+        assert_true(fabs(s.v[i] - 1e-3 * s.torque[i] / 0.05) < 1e-15);
+    }
+    memset(s.target, 0, sizeof away);
+    memset(s.q, 0, sizeof away);
+    tact_hand_refresh(hand);
+    assert_int_equal(tact_hand_free_velocity(hand, 1e-3, none, NULL), 0);
+    assert_true(s.saturated[0] == 0.0);
+    tact_hand_destroy(hand);
+}
+
+static void refuses_half_a_base(void **state)
+{
+    (void)state;
+    struct tact_link_def defs[LINKS];
+    struct tact_hand *hand;
+    tree(defs);
+    assert_int_equal(tact_hand_create(defs, BASE - 1, &start, &hand), -22);
+    defs[2].parent = 0;
+    assert_int_equal(tact_hand_create(defs, LINKS, &start, &hand), -22);
+    tree(defs);
+    defs[BASE].joint = TACT_JOINT_BASE;
+    assert_int_equal(tact_hand_create(defs, LINKS, &start, &hand), -22);
+    tree(defs);
+    defs[BASE - 1].mass = 0.0;
+    assert_int_equal(tact_hand_create(defs, LINKS, &start, &hand), -22);
+    tree(defs);
+    defs[1].start = 0.1;
+    assert_int_equal(tact_hand_create(defs, LINKS, &start, &hand), -22);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(momentum_is_kept),      cmocka_unit_test(jacobian_is_a_derivative),
+        cmocka_unit_test(turns_to_any_attitude), cmocka_unit_test(follows_without_lag),
+        cmocka_unit_test(saturates_by_length),   cmocka_unit_test(refuses_half_a_base),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
