@@ -196,6 +196,14 @@ static inline void tact_quat_from_rotvec(double *q, const double *v)
     tact_v3_scale(q + 1, v, s);
 }
 
+/** Rotation vector [rad] of a unit quaternion, by at most half a turn. */
+static inline void tact_quat_to_rotvec(double *v, const double *q)
+{
+    double sign = q[0] < 0.0 ? -1.0 : 1.0, sine = tact_v3_norm(q + 1);
+    double angle = 2.0 * tact_atan2(sine, sign * q[0]);
+    tact_v3_scale(v, q + 1, sine > 0.0 ? sign * angle / sine : 2.0 * sign);
+}
+
 /** r = R(q) a; r must not be a. */
 static inline void tact_quat_rotate(double *r, const double *q, const double *a)
 {

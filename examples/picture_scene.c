@@ -141,23 +141,29 @@ static void add_rod(struct picture_scene *scene, const double a[3], const double
     }
 }
 
-/* The bones of a hand: from each link's joint to those of its children, and to its shapes. */
+/* The bones of a hand: from each link's joint to those of its children, and to its shapes. A base
+ * that moves is its shapes. */
 static void add_bones(struct tact_world *world, int index, const struct tact_pose *shapes, int id,
                       struct picture_scene *out)
 {
     struct tact_hand *hand = tact_world_hand(world, index);
+    const int of_base = tact_hand_base_count(hand);
     struct picture_triangle t = {.id = id, .colour = {skin[0], skin[1], skin[2]}};
     double tip = 0.0;
     for (int s = 0; s < tact_world_shape_count(world); s++) {
         struct tact_owner owner = tact_world_owner(world, s);
         if (owner.kind == TACT_OWNER_HAND && owner.index == index) {
-            double radius = tact_shape_radius(tact_world_shape(world, s));
+            const struct tact_shape *shape = tact_world_shape(world, s);
+            double radius = tact_shape_radius(shape);
             tip = tip > 0.0 ? fmin(tip, radius) : radius;
+            if (owner.link < of_base) {
+                continue;
+            }
             add_rod(out, tact_hand_link_pose(hand, owner.link)->position, shapes[s].position,
-                    0.6 * radius, &t);
+                    fmin(0.6 * radius, 0.5 * tact_shape_thickness(shape)), &t);
         }
     }
-    for (int i = 0; i < tact_hand_count(hand); i++) {
+    for (int i = of_base; i < tact_hand_count(hand); i++) {
         int parent = tact_hand_parent(hand, i);
         const double *at = tact_hand_link_pose(hand, i)->position;
         add_ball(out, at, tip);

@@ -41,7 +41,11 @@ static void take_ports(const struct tact_scene_log *view, const double *v, struc
 {
     for (int i = 0; i < view->port_count; i++) {
         const struct tact_scene_log_port *port = &view->ports[i];
-        out->ports[i].force = fmax(out->ports[i].force, fabs(v[port->force]));
+        double force = 0.0;
+        for (int k = 0; k < port->components; k++) {
+            force = hypot(force, v[port->force + (uint32_t)k * port->stride]);
+        }
+        out->ports[i].force = fmax(out->ports[i].force, force);
         out->ports[i].energy = v[port->energy];
         out->ports[i].least_energy = v[port->least_energy];
         out->ports[i].limited = (uint64_t)v[port->limited];

@@ -63,7 +63,7 @@ static void ports(const struct tact_session *session)
 {
     for (int i = 0; i < tact_session_port_count(session); i++) {
         const struct tact_session_port port = tact_session_port(session, i);
-        text_port(port.joint, port.energy, port.least_energy, port.limited);
+        text_port(port.name, port.energy, port.least_energy, port.limited);
     }
 }
 

@@ -152,10 +152,10 @@ void text_counts(const char *label, const uint64_t *values, int count, const cha
     printf("%s", *comma ? "\n" : "");
 }
 
-void text_port(const char *joint, double energy, double least, uint64_t limited)
+void text_port(const char *name, double energy, double least, uint64_t limited)
 {
     printf("  port       %s: absorbed %.3f mJ from the person, at its least %.3f mJ",
-           text_shown(joint), energy * 1e3, least < 0.0 ? least * 1e3 : 0.0);
+           text_shown(name), energy * 1e3, least < 0.0 ? least * 1e3 : 0.0);
     if (limited) {
         printf("; force limited for passivity in %llu ticks", (unsigned long long)limited);
     }

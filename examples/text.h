@@ -34,8 +34,8 @@ int text_print_json(json_t *all);
 /* A line of those counts that are not 0, by name; nothing where all are. */
 void text_counts(const char *label, const uint64_t *values, int count, const char *(*name)(int));
 
-/* A line of the energy that a coupled joint absorbed [J], at the end and at its least, and in how
+/* A line of the energy that a port absorbed [J], at the end and at its least, and in how
  * many ticks its force was limited for passivity. */
-void text_port(const char *joint, double energy, double least, uint64_t limited);
+void text_port(const char *name, double energy, double least, uint64_t limited);
 
 #endif

@@ -124,6 +124,11 @@ int tact_hand_count(const struct tact_hand *hand)
     return hand->count;
 }
 
+int tact_hand_base_count(const struct tact_hand *hand)
+{
+    return hand->moves ? TACT_HAND_BASE : 0;
+}
+
 int tact_hand_parent(const struct tact_hand *hand, int link)
 {
     return hand->links[link].def.parent;
@@ -155,10 +160,11 @@ int tact_hand_drive_group(const struct tact_hand *hand, int i, int *count)
 static double spring_torque(const struct tact_hand *hand, int i)
 {
     const struct tact_link_def *def = &hand->links[i].def;
-    const double error = hand->moves && i < TACT_HAND_BASE
-                             ? hand->base_error[i]
-                             : hand->state.target[i] - hand->state.q[i];
-    return def->stiffness * error + def->damping * hand->state.target_rate[i];
+    if (hand->moves && i < TACT_HAND_BASE) {
+        return def->stiffness * hand->base_error[i] + def->damping * hand->base_rate[i];
+    }
+    return def->stiffness * (hand->state.target[i] - hand->state.q[i]) +
+           def->damping * hand->state.target_rate[i];
 }
 
 /* Constant part of a drive's torque: that at rate 0, or its limit where that is reached. */

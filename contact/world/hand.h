@@ -94,6 +94,10 @@ TACT_API void tact_hand_destroy(struct tact_hand *hand);
 /** Number of links, and of joints. Real-time safe. */
 TACT_API int tact_hand_count(const struct tact_hand *hand);
 
+/** Number of links that are coordinates of a base that moves: 0 or TACT_HAND_BASE. Real-time safe.
+ */
+TACT_API int tact_hand_base_count(const struct tact_hand *hand);
+
 /** Index of a link's parent, -1: the base. */
 TACT_API int tact_hand_parent(const struct tact_hand *hand, int link);
 /** Pointers to the joint states; valid as long as the hand. Real-time safe. */

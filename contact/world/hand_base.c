@@ -27,13 +27,6 @@ void tact_hand_base_links(const struct tact_link_def *base, const struct tact_ba
     memcpy(last->inertia, base->inertia, sizeof last->inertia);
 }
 
-static void to_rotation_vector(double out[3], const double quat[4])
-{
-    const double sign = quat[0] < 0.0 ? -1.0 : 1.0, sine = tact_v3_norm(quat + 1);
-    const double angle = 2.0 * tact_atan2(sine, sign * quat[0]);
-    tact_v3_scale(out, quat + 1, sine > 0.0 ? sign * angle / sine : 2.0 * sign);
-}
-
 void tact_hand_base_refresh(struct tact_hand *hand)
 {
     struct tact_pose pose;
@@ -64,6 +57,22 @@ void tact_hand_base_refresh(struct tact_hand *hand)
     }
 }
 
+/* Angular velocity, world axes, of the rotation exp(v) while v changes at `rate`: the left Jacobian
+ * of SO(3) (Bullo and Murray 1995). */
+static void target_angular_velocity(double out[3], const double v[3], const double rate[3])
+{
+    const double angle = tact_v3_norm(v), square = angle * angle;
+    double once[3], twice[3];
+    tact_v3_cross(once, v, rate);
+    tact_v3_cross(twice, v, once);
+    const double a = angle > 1e-3 ? (1.0 - tact_cos(angle)) / square : 0.5 - square / 24.0;
+    const double b =
+        angle > 1e-3 ? (angle - tact_sin(angle)) / (square * angle) : 1.0 / 6.0 - square / 120.0;
+    for (int i = 0; i < 3; i++) {
+        out[i] = rate[i] + a * once[i] + b * twice[i];
+    }
+}
+
 /* The shortest rotation to the target; near half a turn in the sense of the last torque, so that it
  * does not change from tick to tick. */
 void tact_hand_base_aim(struct tact_hand *hand)
@@ -71,13 +80,15 @@ void tact_hand_base_aim(struct tact_hand *hand)
     const double *q = hand->state.q, *target = hand->state.target, *torque = hand->state.torque;
     double now[4], wanted[4], back[4], turn[4], *error = hand->base_error + 3;
     tact_v3_sub(hand->base_error, target, q);
+    tact_v3_copy(hand->base_rate, hand->state.target_rate);
+    target_angular_velocity(hand->base_rate + 3, target + 3, hand->state.target_rate + 3);
     tact_quat_from_rotvec(now, q + 3);
     tact_quat_from_rotvec(wanted, target + 3);
     for (int i = 0; i < 4; i++) {
         back[i] = i ? -now[i] : now[i];
     }
     tact_quat_mul(turn, wanted, back);
-    to_rotation_vector(error, turn);
+    tact_quat_to_rotvec(error, turn);
     const double angle = tact_v3_norm(error);
     if (angle > pi - KEPT_SIDE && tact_v3_dot(error, torque + 3) < 0.0) {
         tact_v3_scale(error, error, 1.0 - 2.0 * pi / angle);
@@ -93,5 +104,5 @@ void tact_hand_base_drift(struct tact_hand *hand, double h)
     tact_quat_from_rotvec(turn, way);
     tact_quat_from_rotvec(now, q + 3);
     tact_quat_mul(next, turn, now);
-    to_rotation_vector(q + 3, next);
+    tact_quat_to_rotvec(q + 3, next);
 }

@@ -116,7 +116,7 @@ void tact_hand_scale_rates(struct tact_hand *hand, double *w)
 void tact_hand_begin(struct tact_hand *hand)
 {
     for (int i = 0; i < hand->count; i++) {
-        hand->w[hand->links[i].slot] = hand->velocity[i];
+        hand->w[hand->links[i].slot] = hand->state.v[i];
     }
 }
 

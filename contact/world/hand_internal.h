@@ -39,6 +39,7 @@ struct tact_hand {
     double *scratch;
     int moves;            /* 1: the base has coordinates */
     double base_error[6]; /* displacement and rotation vector from the base to its target */
+    double base_rate[6];  /* velocity and angular velocity of the target */
     int chains;           /* number of chains: unbranched sequences of at most TACT_NODE links */
     double *w;     /* L v in the tick that is being solved, by slot; 0 in slots without a joint */
     double **rows; /* each joint's row of a contact's J; scratch */

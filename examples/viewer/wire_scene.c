@@ -85,7 +85,7 @@ static json_t *shapes_json(const struct tact_scene *scene, const struct tact_wor
         const struct tact_scene_hand *hand = &scene->hands[i];
         for (uint32_t k = 0; k < hand->links_count; k++, link++) {
             char name[256];
-            snprintf(name, sizeof name, "%s.%s", hand->name, hand->links[k].name);
+            snprintf(name, sizeof name, "%s.%s", hand->name, tact_scene_link_owner(hand, k));
             for (uint32_t n = 0; n < hand->links[k].shapes_count; n++) {
                 json_array_append_new(list, shape_json(world, shape++, name, link));
             }

@@ -18,6 +18,13 @@ static bool is_inside(uint32_t offset, uint32_t count, uint32_t size)
     return size >= count && offset <= size - count;
 }
 
+/* Whether the kind of a link's joint is known, and its values are inside the record. */
+static bool has_position(const struct tact_recorder_link *link, uint32_t size)
+{
+    return link->slides <= TACT_RECORDER_BASE &&
+           is_inside(link->position, link->slides == TACT_RECORDER_BASE ? 6 : 1, size);
+}
+
 static bool is_inside_or_none(uint32_t offset, uint32_t size)
 {
     return offset == TACT_RECORDER_NONE || offset < size;
@@ -71,7 +78,7 @@ static int check_bodies(const struct tact_recorder_content *content, struct tact
             return tact_content_error(err, "link", link->name,
                                       "its name or its parent's is empty or not UTF-8");
         }
-        if (!is_inside(link->position, 1, size)) {
+        if (!has_position(link, size)) {
             return tact_content_error(err, "link", link->name,
                                       "its joint value is outside the record");
         }
@@ -312,7 +319,7 @@ static void get_frames(struct tact_derived_topics *s, uint32_t size, size_t bodi
         get_doubles(in, link->axis, 3);
         link->slides = tact_get_u32(in);
         link->position = tact_get_u32(in);
-        in->bad = in->bad || !is_inside(link->position, 1, size);
+        in->bad = in->bad || !has_position(link, size);
     }
 }
 

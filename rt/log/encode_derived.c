@@ -64,13 +64,28 @@ static void put_transform(struct tact_cdr *cdr, const struct tact_encoder *encod
     tact_cdr_f64(cdr, pose[3]);
 }
 
-/* The link's frame in its parent's: the pose at joint value 0 composed with the joint's motion. */
-static void link_pose(const struct tact_recorder_link *link, double q, double out[7])
+/* The frame of a base that moves in the world, as in contact/world/hand.h. */
+static void base_pose(const struct tact_pose *rest, const double *q, double out[7])
 {
-    double half = 0.5 * q;
+    struct tact_pose pose;
+    double turn[4];
+    tact_quat_from_rotvec(turn, q + 3);
+    tact_quat_mul(pose.quat_wxyz, turn, rest->quat_wxyz);
+    tact_v3_add(pose.position, rest->position, q);
+    memcpy(out, &pose, sizeof pose);
+}
+
+/* The link's frame in its parent's: the pose at joint value 0 composed with the joint's motion. */
+static void link_pose(const struct tact_recorder_link *link, const double *values, double out[7])
+{
+    const double q = values[link->position], half = 0.5 * q;
     struct tact_pose rest, motion = {{0.0, 0.0, 0.0}, {1.0, 0.0, 0.0, 0.0}}, pose;
 
     memcpy(&rest, link->pose, sizeof rest);
+    if (link->slides == TACT_RECORDER_BASE) {
+        base_pose(&rest, values + link->position, out);
+        return;
+    }
     if (link->slides) {
         tact_v3_scale(motion.position, link->axis, q);
     } else {
@@ -142,7 +157,7 @@ static void encode_tf(struct tact_encoder *encoder, const struct tact_record *re
     }
     for (size_t i = 0; i < derived->link_count; i++) {
         const struct tact_recorder_link *link = &derived->links[i];
-        link_pose(link, record->values[link->position], pose);
+        link_pose(link, record->values, pose);
         put_transform(&cdr, encoder, record->stamp_ns, link->parent, link->name, pose);
     }
     encoder->sink.end(encoder->sink.self);

@@ -66,14 +66,17 @@ struct tact_recorder_body {
     uint32_t pose;    /**< offset of 7 doubles: position [m], quat_wxyz, both in world */
 };
 
+/** The frame of a base that moves: displacement [m] and rotation vector [rad], world axes. */
+#define TACT_RECORDER_BASE 2
+
 /** A link of a hand on /tf, as a child of its parent. */
 struct tact_recorder_link {
     const char *name;   /**< name of its frame */
     const char *parent; /**< another link's frame, or "world" */
     double pose[7];     /**< pose in the parent at joint value 0: position [m], quat_wxyz */
     double axis[3];     /**< axis of the joint in the link's frame, unit vector */
-    uint32_t slides;    /**< 1: prismatic joint [m]; 0: revolute [rad] */
-    uint32_t position;  /**< offset of the joint value */
+    uint32_t slides;    /**< 1: prismatic joint [m]; 0: revolute [rad]; or TACT_RECORDER_BASE */
+    uint32_t position;  /**< offset of the joint value; of a base of its six coordinates */
 };
 
 /** A contact on /contacts/NAME/wrench as WrenchStamped while its bodies touch, in the frame

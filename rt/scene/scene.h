@@ -178,13 +178,30 @@ struct tact_scene_link {
     uint32_t shapes_count;           /**< number of shapes */
 };
 
-/** A tree of links on a fixed base. */
+/** A base that moves: the pose of a hand or tool that a device leads. */
+struct tact_scene_base {
+    double mass;              /**< [kg] > 0 */
+    double center_of_mass[3]; /**< [m], base frame; default: of the shapes, uniform density */
+    double *inertia; /**< 6: ixx iyy izz ixy ixz iyz [kg m^2] about the centre of mass, base axes;
+                          once loaded NULL: it is that of the last coordinate */
+    struct tact_scene_shape *shapes;      /**< once loaded NULL: those of the last coordinate */
+    uint32_t shapes_count;                /**< number of shapes, 0 once loaded */
+    struct tact_scene_coupling *coupling; /**< of its position, or NULL: free */
+    struct tact_scene_coupling *turn_coupling; /**< of its attitude, or NULL: free */
+    double limit;      /**< of the length of the coupling's force [N]; 0: none */
+    double turn_limit; /**< of the length of its torque [N m]; 0: none */
+};
+
+/** A tree of links on a base. */
 struct tact_scene_hand {
     char *name;          /**< name of the hand */
     double position[3];  /**< position of the base [m] */
     double quat_wxyz[4]; /**< orientation of its base, world [1] */
     bool weightless; /**< true: gravity does not act on its links (compensated); default false */
-    struct tact_scene_link *links; /**< [links_count] links, parents first */
+    struct tact_scene_base *base;  /**< a base that moves, or NULL: it is fixed */
+    struct tact_scene_link *links; /**< [links_count] links, parents first. Of a base that moves the
+                                      first six are its coordinates, base_x to base_rz: displacement
+                                      [m] and rotation vector [rad] from the start, world axes */
     uint32_t links_count;          /**< number of links */
 };
 
@@ -324,6 +341,12 @@ struct tact_scene {
     char *text;                     /**< content of the file, for the log */
     uint64_t text_size;             /**< bytes of text */
 };
+
+/** Number of links that are coordinates of its base, 0 or 6. Real-time safe. */
+TACT_API uint32_t tact_scene_base_links(const struct tact_scene_hand *hand);
+
+/** Name of what a link's shapes belong to: its own, or "base". Real-time safe. */
+TACT_API const char *tact_scene_link_owner(const struct tact_scene_hand *hand, uint32_t link);
 
 /** Sets file, line, column and key of err for a key path such as "inputs[2].from", so that errors
  * found after loading (a missing channel of a device) can refer to the file. An absent key gets the

@@ -334,22 +334,48 @@ static int check_joint_values(const struct tact_scene_check *check, struct tact_
             : tact_scene_need_not_negative(check, path, "damping", joint->damping,
                                            "N m s/rad or N s/m");
     rc = rc ? rc : tact_scene_need_not_negative(check, path, "limit", joint->limit, "N m or N");
-    return rc || !joint->coupling ? rc
-                                  : tact_scene_check_coupling(check, joint->coupling, period, path);
+    return rc || !joint->coupling
+               ? rc
+               : tact_scene_check_coupling(check, joint->coupling, period, path,
+                                           tact_scene_key_of(key, path, "coupling"));
 }
 
-static int check_hand(const struct tact_scene_check *check, struct tact_scene_hand *hand,
+static int check_base(const struct tact_scene_check *check, const struct tact_scene_base *base,
                       double period, uint32_t number)
 {
+    char path[TACT_SCENE_PATH], key[TACT_SCENE_PATH];
+    snprintf(path, sizeof path, "hands[%u].base", number);
+    int rc = tact_scene_need_not_negative(check, path, "limit", base->limit, "N");
+    rc = rc ? rc : tact_scene_need_not_negative(check, path, "turn_limit", base->turn_limit, "N m");
+    if (!rc && base->coupling) {
+        rc = tact_scene_check_coupling(check, base->coupling, period, path,
+                                       tact_scene_key_of(key, path, "coupling"));
+    }
+    if (!rc && base->turn_coupling) {
+        rc = tact_scene_check_coupling(check, base->turn_coupling, period, path,
+                                       tact_scene_key_of(key, path, "turn_coupling"));
+    }
+    return rc;
+}
+
+static int check_hand(const struct tact_scene_check *check, struct tact_scene *scene,
+                      uint32_t number)
+{
+    struct tact_scene_hand *hand = &scene->hands[number];
+    const uint32_t of_base = tact_scene_base_links(hand);
     char path[TACT_SCENE_PATH], key[TACT_SCENE_PATH];
     snprintf(path, sizeof path, "hands[%u].quat_wxyz", number);
     int rc = tact_scene_check_quat(check, hand->quat_wxyz, path);
     snprintf(path, sizeof path, "hands[%u]", number);
     rc = rc ? rc : tact_scene_need_near(check, path, "position", hand->position, 3);
-    for (uint32_t i = 0; !rc && i < hand->links_count; i++) {
+    rc = rc || !of_base ? rc : check_base(check, hand->base, scene->period, number);
+    for (uint32_t i = of_base ? of_base - 1 : 0; !rc && i < hand->links_count; i++) {
         struct tact_scene_link *link = &hand->links[i];
-        snprintf(path, sizeof path, "hands[%u].links[%u]", number, i);
-        rc = check_joint_values(check, &link->joint, period, tact_scene_key_of(key, path, "joint"));
+        tact_scene_link_key(scene, number, i, path);
+        if (i >= of_base) {
+            rc = check_joint_values(check, &link->joint, scene->period,
+                                    tact_scene_key_of(key, path, "joint"));
+        }
         rc = rc ? rc : tact_scene_need_near(check, path, "center_of_mass", link->center_of_mass, 3);
         rc = rc ? rc : check_mass(check, path, link->mass, link->inertia, link->shapes_count);
         rc = rc ? rc : check_shape_values(check, link->shapes, link->shapes_count, path, false);
@@ -466,7 +492,7 @@ int tact_scene_check_values(const struct tact_scene_check *check, struct tact_sc
         rc = check_constraint(check, &scene->joints[i], path);
     }
     for (uint32_t i = 0; !rc && i < scene->hands_count; i++) {
-        rc = check_hand(check, &scene->hands[i], scene->period, i);
+        rc = check_hand(check, scene, i);
     }
     return rc ? rc : check_io_values(check, scene);
 }

@@ -42,17 +42,16 @@ static int check_port(const struct tact_scene_check *check,
 
 int tact_scene_check_coupling(const struct tact_scene_check *check,
                               const struct tact_scene_coupling *coupling, double period,
-                              const char *joint)
+                              const char *joint, const char *path)
 {
     static const char *const drive[] = {"stiffness", "damping"};
-    char path[TACT_SCENE_PATH], key[TACT_SCENE_PATH];
+    char key[TACT_SCENE_PATH];
     for (int i = 0; i < 2; i++) {
         if (tact_scene_has(check, "%s.%s", joint, drive[i])) {
             return tact_scene_bad(check, tact_scene_key_of(key, joint, drive[i]),
                                   "is of a drive; a joint with \"coupling\" has none");
         }
     }
-    tact_scene_key_of(path, joint, "coupling");
     int rc =
         tact_scene_need_positive(check, path, "stiffness", coupling->stiffness, "N m/rad or N/m");
     rc = rc ? rc
@@ -91,14 +90,17 @@ static int check_hard_outputs(const struct tact_scene_check *check, const struct
     return 0;
 }
 
-/* A coupled joint moves freely, and an input is the other end of its coupling. */
+/* A coupled joint moves freely, and an input is the other end of its coupling; of a base those that
+ * have no input stay where they are. */
 static int check_coupling_input(const struct tact_scene_check *check,
                                 const struct tact_scene *scene, uint32_t hand, uint32_t link)
 {
     char path[TACT_SCENE_PATH], joint[TACT_SCENE_PATH];
     const struct tact_scene_link *l = &scene->hands[hand].links[link];
     snprintf(joint, sizeof joint, "%s.%s", scene->hands[hand].name, l->name);
-    snprintf(path, sizeof path, "hands[%u].links[%u].joint.coupling", hand, link);
+    const bool of_base = link < tact_scene_base_links(&scene->hands[hand]);
+    tact_scene_link_key(scene, hand, link, path);
+    strcat(path, !of_base ? ".joint.coupling" : link < 3 ? ".coupling" : ".turn_coupling");
     const long measured = tact_scene_find_input(scene, scene->inputs_count, "state", joint);
     if (!l->joint.coupling) {
         return 0;
@@ -107,7 +109,7 @@ static int check_coupling_input(const struct tact_scene_check *check,
         return tact_scene_bad(check, path, "the state of %s is measured (inputs[%ld])", joint,
                               measured);
     }
-    if (tact_scene_find_input(scene, scene->inputs_count, "target", joint) < 0) {
+    if (!of_base && tact_scene_find_input(scene, scene->inputs_count, "target", joint) < 0) {
         return tact_scene_bad(check, path,
                               "no input leads to %s; a coupling ties the joint to the value of one",
                               joint);

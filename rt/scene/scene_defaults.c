@@ -73,7 +73,7 @@ static void default_hands(const struct tact_scene_check *check, struct tact_scen
             identity(hand->quat_wxyz);
         }
         for (uint32_t j = 0; j < hand->links_count; j++) {
-            snprintf(owner, sizeof owner, "hands[%u].links[%u]", i, j);
+            tact_scene_link_key(scene, i, j, owner);
             if (!tact_scene_has(check, "%s.joint.quat_wxyz", owner)) {
                 identity(hand->links[j].joint.quat_wxyz);
             }

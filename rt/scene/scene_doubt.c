@@ -164,7 +164,7 @@ static void warn_hands(struct warnings *d)
         warn_position(d, path, hand->position);
         for (uint32_t k = 0; k < hand->links_count; k++) {
             const struct tact_scene_link *link = &hand->links[k];
-            snprintf(path, sizeof path, "hands[%u].links[%u]", i, k);
+            tact_scene_link_key(d->scene, i, k, path);
             warn_shapes(d, link->shapes, link->shapes_count, false, path);
             warn_joint(d, &link->joint, reach, tact_scene_key_of(key, path, "joint"));
         }

@@ -163,10 +163,17 @@ int tact_scene_make_shapes(const struct tact_scene_check *check, struct tact_sce
                            const struct tact_scene_files *files);
 void tact_scene_free_shapes(struct tact_scene *scene);
 
-/* scene_coupling.c: values of a joint's coupling; `joint` is the key of the joint. */
+/* scene_base.c: puts the coordinates of bases that move in front of the links of their hands. */
+int tact_scene_insert_bases(const struct tact_scene_check *check, struct tact_scene *scene);
+/* The key of a link, or of the base where the link is one of its coordinates. Returns out. */
+char *tact_scene_link_key(const struct tact_scene *scene, uint32_t hand, uint32_t link,
+                          char out[TACT_SCENE_PATH]);
+
+/* scene_coupling.c: values of a coupling, of which `path` is the key; `joint` is that of its joint.
+ */
 int tact_scene_check_coupling(const struct tact_scene_check *check,
                               const struct tact_scene_coupling *coupling, double period,
-                              const char *joint);
+                              const char *joint, const char *path);
 /* The inputs and outputs of all coupled joints. */
 int tact_scene_check_coupling_io(const struct tact_scene_check *check,
                                  const struct tact_scene *scene);

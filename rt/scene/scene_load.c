@@ -29,7 +29,8 @@ static int store_source(struct tact_scene *scene, const char *text, uint64_t siz
 static int complete_scene(const struct tact_scene_check *check, struct tact_scene *scene,
                           const struct tact_scene_files *files)
 {
-    int rc = tact_scene_defaults(check, scene);
+    int rc = tact_scene_insert_bases(check, scene);
+    rc = rc ? rc : tact_scene_defaults(check, scene);
     rc = rc ? rc : tact_scene_collect_settings(check, scene);
     rc = rc ? rc : tact_scene_read_calibrations(check, scene, files);
     rc = rc ? rc : tact_scene_check_values(check, scene);

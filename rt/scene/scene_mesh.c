@@ -279,9 +279,10 @@ int tact_scene_make_shapes(const struct tact_scene_check *check, struct tact_sce
     }
     for (uint32_t i = 0; !rc && i < scene->hands_count; i++) {
         struct tact_scene_hand *hand = &scene->hands[i];
-        for (uint32_t j = 0; !rc && j < hand->links_count; j++) {
+        const uint32_t of_base = tact_scene_base_links(hand);
+        for (uint32_t j = of_base ? of_base - 1 : 0; !rc && j < hand->links_count; j++) {
             char path[TACT_SCENE_PATH];
-            snprintf(path, sizeof path, "hands[%u].links[%u]", i, j);
+            tact_scene_link_key(scene, i, j, path);
             rc = make_link(check, scene, files, &hand->links[j], path);
         }
     }

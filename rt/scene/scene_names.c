@@ -103,11 +103,18 @@ static int check_links(const struct tact_scene_check *check, const struct tact_s
     const struct tact_scene_hand *hand = &scene->hands[number];
     char list[TACT_SCENE_PATH], path[TACT_SCENE_PATH];
     snprintf(list, sizeof list, "hands[%u].links", number);
-    struct name_list links = {hand->links, hand->links_count, sizeof *hand->links,
+    const uint32_t of_base = tact_scene_base_links(hand);
+    const struct tact_scene_link *own = hand->links + of_base;
+    struct name_list links = {own, hand->links_count - of_base, sizeof *own,
                               offsetof(struct tact_scene_link, name), list};
     int rc = check_unique(check, &links);
-    for (uint32_t i = 0; !rc && i < hand->links_count; i++) {
-        const struct tact_scene_link *link = &hand->links[i];
+    if (!rc && of_base) {
+        const struct tact_scene_link *base = own - 1;
+        rc = check_shape_materials(check, scene, base->shapes, base->shapes_count,
+                                   tact_scene_link_key(scene, number, of_base - 1, path));
+    }
+    for (uint32_t i = 0; !rc && i < links.count; i++) {
+        const struct tact_scene_link *link = &own[i];
         if (link->parent) {
             long parent = find_name(&links, link->parent, strlen(link->parent));
             snprintf(path, sizeof path, "%.80s[%u].parent", list, i);
@@ -143,8 +150,10 @@ static int check_channel(const struct tact_scene_check *check, const struct tact
                                 text);
 }
 
+/** of_base: the base may be named too, for the contacts on it. */
 static int check_joint_reference(const struct tact_scene_check *check,
-                                 const struct tact_scene *scene, const char *path, const char *text)
+                                 const struct tact_scene *scene, const char *path, const char *text,
+                                 bool of_base)
 {
     struct name_list hands = NAMED(scene, hands, tact_scene_hand);
     const char *dot = strchr(text, '.');
@@ -159,7 +168,8 @@ static int check_joint_reference(const struct tact_scene_check *check,
     const struct tact_scene_hand *h = &scene->hands[hand];
     struct name_list links = {h->links, h->links_count, sizeof *h->links,
                               offsetof(struct tact_scene_link, name), ""};
-    return find_name(&links, dot + 1, strlen(dot + 1)) >= 0
+    const bool is_base = of_base && h->base && !strcmp(dot + 1, "base");
+    return is_base || find_name(&links, dot + 1, strlen(dot + 1)) >= 0
                ? 0
                : tact_scene_bad(check, path, "hand %s has no link named \"%s\"", h->name, dot + 1);
 }
@@ -173,7 +183,7 @@ static int check_inputs(const struct tact_scene_check *check, const struct tact_
         snprintf(path, sizeof path, "inputs[%u].from", i);
         rc = check_channel(check, scene, path, in->from);
         snprintf(path, sizeof path, "inputs[%u].to", i);
-        rc = rc ? rc : check_joint_reference(check, scene, path, in->to);
+        rc = rc ? rc : check_joint_reference(check, scene, path, in->to, false);
         long first = tact_scene_find_input(scene, i, "state", in->to);
         if (!rc && first >= 0 && !strcmp(in->what, "state")) {
             rc = tact_scene_bad(check, path, "inputs[%ld] measures %s already", first, in->to);
@@ -187,9 +197,9 @@ static int check_source(const struct tact_scene_check *check, const struct tact_
                         const char *path, const struct tact_scene_output *output)
 {
     struct name_list bodies = NAMED(scene, bodies, tact_scene_body);
-    if (!strcmp(output->what, "reaction") || !strcmp(output->what, "drive") ||
-        strchr(output->from, '.')) {
-        return check_joint_reference(check, scene, path, output->from);
+    const bool of_joint = !strcmp(output->what, "reaction") || !strcmp(output->what, "drive");
+    if (of_joint || strchr(output->from, '.')) {
+        return check_joint_reference(check, scene, path, output->from, !of_joint);
     }
     long body = find_name(&bodies, output->from, strlen(output->from));
     if (body < 0) {

@@ -81,8 +81,9 @@ static void use_path(const struct tact_scene *scene, const struct material_use *
         snprintf(path, TACT_SCENE_PATH, "bodies[%ld].shapes[%u].material", material_use->owner,
                  material_use->shape);
     } else {
-        snprintf(path, TACT_SCENE_PATH, "hands[%ld].links[%u].shapes[%u].material", hand,
-                 material_use->link, material_use->shape);
+        char key[TACT_SCENE_PATH];
+        tact_scene_link_key(scene, (uint32_t)hand, material_use->link, key);
+        snprintf(path, TACT_SCENE_PATH, "%.80s.shapes[%u].material", key, material_use->shape);
     }
 }
 

@@ -185,12 +185,27 @@ static const cyaml_schema_field_t link_fields[] = {
 static const cyaml_schema_value_t link = {
     CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct tact_scene_link, link_fields)};
 
+static const cyaml_schema_field_t base_fields[] = {
+    NUMBER("mass", NEEDED, tact_scene_base, mass),
+    NUMBERS("center_of_mass", OPTIONAL, tact_scene_base, center_of_mass, 3),
+    NUMBERS("inertia", OPTIONAL | CYAML_FLAG_POINTER, tact_scene_base, inertia, 6),
+    LIST("shapes", OPTIONAL, tact_scene_base, shapes, &shape, 0, MAX_SHAPES),
+    CYAML_FIELD_MAPPING_PTR("coupling", OPTIONAL, struct tact_scene_base, coupling,
+                            coupling_fields),
+    CYAML_FIELD_MAPPING_PTR("turn_coupling", OPTIONAL, struct tact_scene_base, turn_coupling,
+                            coupling_fields),
+    NUMBER("limit", OPTIONAL, tact_scene_base, limit),
+    NUMBER("turn_limit", OPTIONAL, tact_scene_base, turn_limit),
+    CYAML_FIELD_END,
+};
+
 static const cyaml_schema_field_t hand_fields[] = {
     TEXT("name", NEEDED, tact_scene_hand, name, MAX_NAME),
     NUMBERS("position", OPTIONAL, tact_scene_hand, position, 3),
     NUMBERS("quat_wxyz", OPTIONAL, tact_scene_hand, quat_wxyz, 4),
     CYAML_FIELD_BOOL("weightless", OPTIONAL, struct tact_scene_hand, weightless),
-    LIST("links", NEEDED, tact_scene_hand, links, &link, 1, MAX_LINKS),
+    CYAML_FIELD_MAPPING_PTR("base", OPTIONAL, struct tact_scene_hand, base, base_fields),
+    LIST("links", OPTIONAL, tact_scene_hand, links, &link, 0, MAX_LINKS),
     CYAML_FIELD_END,
 };
 static const cyaml_schema_value_t hand = {

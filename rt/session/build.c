@@ -147,14 +147,19 @@ static int link_index(const struct tact_scene_hand *hand, const char *name)
     return -1;
 }
 
+/* A link on the base of a hand has the last coordinate of a base that moves as its parent. */
 static struct tact_link_def link_def(const struct tact_scene_hand *hand,
                                      const struct tact_scene_link *link)
 {
+    const int of_base = (int)tact_scene_base_links(hand), index = (int)(link - hand->links);
     const struct tact_scene_joint *joint = &link->joint;
     const struct tact_scene_coupling *coupling = joint->coupling;
-    struct tact_link_def def = {.parent = link_index(hand, link->parent),
-                                .joint = strcmp(joint->type, "slide") ? TACT_JOINT_HINGE
-                                                                      : TACT_JOINT_SLIDE,
+    struct tact_link_def def = {.parent = link->parent      ? link_index(hand, link->parent)
+                                          : index < of_base ? index - 1
+                                                            : of_base - 1,
+                                .joint = index < of_base                ? TACT_JOINT_BASE
+                                         : strcmp(joint->type, "slide") ? TACT_JOINT_HINGE
+                                                                        : TACT_JOINT_SLIDE,
                                 .origin = scene_pose(joint->position, joint->quat_wxyz),
                                 .stiffness = coupling ? coupling->stiffness : joint->stiffness,
                                 .damping = coupling ? coupling->damping : joint->damping,
@@ -163,7 +168,9 @@ static struct tact_link_def link_def(const struct tact_scene_hand *hand,
                                 .mass = link->mass};
     tact_v3_copy(def.axis, joint->axis);
     tact_v3_copy(def.center, link->center_of_mass);
-    memcpy(def.inertia, link->inertia, sizeof def.inertia);
+    if (link->inertia) {
+        memcpy(def.inertia, link->inertia, sizeof def.inertia);
+    }
     return def;
 }
 
@@ -174,6 +181,10 @@ static int add_hand(struct tact_session *s, const struct tact_scene_hand *hand, 
     struct tact_link_def *links = calloc(hand->links_count + 1, sizeof *links);
     struct session_hand *out = &s->hands[index];
     out->names = calloc(hand->links_count + 1, sizeof *out->names);
+    out->of_base = (int)tact_scene_base_links(hand);
+    snprintf(out->ports[0], sizeof out->ports[0], "%.60s.base position", hand->name);
+    snprintf(out->ports[1], sizeof out->ports[1], "%.60s.base attitude", hand->name);
+    snprintf(out->base, sizeof out->base, "%.60s.base", hand->name);
     if (!links || !out->names) {
         free(links);
         return -ENOMEM;

@@ -26,6 +26,7 @@ static void map_coupling(struct tact_session *s, uint32_t hand, uint32_t link)
     s->couplings[s->coupling_count++] = (struct session_coupling){
         .hand = (int)hand,
         .link = (int)link,
+        .turns = link < tact_scene_base_links(&s->scene->hands[hand]) && link >= 3,
         .alpha = filter > 0.0 ? -tact_expm1(-2.0 * pi * filter * s->period) : 1.0,
         .decay = -tact_expm1(-s->period / ENGAGE_TIME),
         .bound = joint->coupling->hard ? bound : 0.0,
@@ -77,18 +78,13 @@ static int input_state(const struct tact_session *s, const struct session_coupli
     return 0;
 }
 
-/* Rate of the device since its last good value, and the energy of the port: the force of an output
- * acts from one tick to the next, so that its work over the motion between is exact. */
 static void measure_rate(const struct tact_session *s, struct session_coupling *c, double raw,
                          double now)
 {
     struct session_coupling_state *state = &c->state;
-    double moved = raw - state->raw, time = (now - state->ticks) * s->period;
-    state->rate += c->alpha * (moved / time - state->rate);
-    state->energy -= state->force * moved;
-    state->surplus -= state->force * moved;
-    state->least_energy = fmin(state->least_energy, state->energy);
-    c->moved = moved;
+    const double time = (now - state->ticks) * s->period;
+    c->moved = raw - state->raw;
+    state->rate += c->alpha * (c->moved / time - state->rate);
 }
 
 /* Sets target and target rate of a coupled joint. `mapped`: its target is the sum of its inputs;
@@ -120,10 +116,55 @@ static void follow(struct tact_session *s, struct session_coupling *c, double no
     hand.target_rate[c->link] = rate;
 }
 
+/* Of a base that turns, what moved is the rotation between its two attitudes, not the difference of
+ * their rotation vectors. */
+static void measure_turn(struct session_coupling *c)
+{
+    double before[3], after[3], from[4], to[4], turn[4], moved[3];
+    for (int i = 0; i < 3; i++) {
+        if (c[i].moved == 0.0 && c[i].state.ticks == 0.0) {
+            return;
+        }
+        before[i] = c[i].state.raw - c[i].moved;
+        after[i] = c[i].state.raw;
+    }
+    tact_quat_from_rotvec(from, before);
+    tact_quat_from_rotvec(to, after);
+    for (int i = 1; i < 4; i++) {
+        from[i] = -from[i];
+    }
+    tact_quat_mul(turn, to, from);
+    tact_quat_to_rotvec(moved, turn);
+    for (int i = 0; i < 3; i++) {
+        c[i].moved = moved[i];
+    }
+}
+
+/* Energy of the port of a group, which its first coupling has: the force of an output acts from one
+ * tick to the next, so that its work over the motion between is exact. */
+static void absorb(struct session_coupling *c, int n)
+{
+    struct session_coupling_state *port = &c->state;
+    double work = 0.0;
+    for (int i = 0; i < n; i++) {
+        work -= c[i].state.force * c[i].moved;
+    }
+    port->energy += work;
+    port->surplus += work;
+    port->least_energy = fmin(port->least_energy, port->energy);
+}
+
 void tact_session_follow(struct tact_session *s, uint64_t tick, int mapped)
 {
     for (int i = 0; i < s->coupling_count; i++) {
         follow(s, &s->couplings[i], (double)tick + 1.0, mapped);
+    }
+    for (int i = 0, count; i < s->coupling_count; i += count) {
+        count = tact_session_group_size(s, i);
+        if (s->couplings[i].turns) {
+            measure_turn(&s->couplings[i]);
+        }
+        absorb(&s->couplings[i], count);
     }
 }
 
@@ -144,47 +185,87 @@ static int touches(const struct tact_session *s, int hand)
     return 0;
 }
 
-/* What was absorbed before a touch does not count for it: in free motion the surplus is 0. */
-static void render(struct tact_session *s, struct session_coupling *c)
+/* Damping for what the ports of a group have generated since the hand last touched nothing. What
+ * was absorbed before does not count. */
+static int damp(const struct tact_session *s, struct session_coupling *c, int n, double *force)
 {
-    const double torque = tact_hand_state(tact_world_hand(s->world, c->hand)).torque[c->link];
-    double force = -torque * c->outputs;
-    const double rate = c->moved / s->period;
-    c->wanted = -torque;
-    if (!c->outputs || !(c->bound > 0.0 || c->most_damping > 0.0)) {
-        return;
+    double rate[3];
+    c->state.surplus = touches(s, c->hand) ? c->state.surplus : 0.0;
+    for (int i = 0; i < n; i++) {
+        rate[i] = c[i].moved / s->period;
+    }
+    return tact_passivity_damp(force, rate, n, c->state.surplus, s->period, c->most_damping) > 0.0;
+}
+
+/* The forces of a group of n couplings, as a vector. */
+static void render(struct tact_session *s, struct session_coupling *c, int n)
+{
+    const double *torque = tact_hand_state(tact_world_hand(s->world, c->hand)).torque + c->link;
+    double force[3], last[3], moved[3];
+    int limited = 0;
+    for (int i = 0; i < n; i++) {
+        force[i] = -torque[i] * c[i].outputs;
+        last[i] = c[i].state.force;
+        moved[i] = c[i].moved;
     }
     if (c->bound > 0.0) {
-        const double factor = tact_passivity_bound(&force, &c->state.force, &c->moved, 1, c->bound);
-        c->state.limited += factor < 1.0;
-    } else {
-        c->state.surplus = touches(s, c->hand) ? c->state.surplus : 0.0;
-        const double damping =
-            tact_passivity_damp(&force, &rate, 1, c->state.surplus, s->period, c->most_damping);
-        c->state.limited += damping > 0.0;
+        limited = tact_passivity_bound(force, last, moved, n, c->bound) < 1.0;
+    } else if (c->most_damping > 0.0) {
+        limited = damp(s, c, n, force);
     }
-    c->wanted = force / c->outputs;
+    for (int i = 0; i < n; i++) {
+        c[i].wanted = limited && c[i].outputs ? force[i] / c[i].outputs : -torque[i];
+    }
+    c->state.limited += limited;
 }
 
 void tact_session_render(struct tact_session *s)
 {
-    for (int i = 0; i < s->coupling_count; i++) {
-        render(s, &s->couplings[i]);
+    for (int i = 0, count; i < s->coupling_count; i += count) {
+        count = tact_session_group_size(s, i);
+        render(s, &s->couplings[i], count);
     }
+}
+
+int tact_session_group_size(const struct tact_session *s, int index)
+{
+    const struct session_coupling *c = &s->couplings[index];
+    return c->link < s->hands[c->hand].of_base ? 3 : 1;
+}
+
+const char *tact_session_group_name(const struct tact_session *s, int index)
+{
+    const struct session_coupling *c = &s->couplings[index];
+    const struct session_hand *hand = &s->hands[c->hand];
+    return c->link < hand->of_base ? hand->ports[c->turns] : hand->names[c->link];
 }
 
 int tact_session_port_count(const struct tact_session *session)
 {
-    return session->coupling_count;
+    int ports = 0;
+    for (int i = 0; i < session->coupling_count; i += tact_session_group_size(session, i)) {
+        ports++;
+    }
+    return ports;
 }
 
 struct tact_session_port tact_session_port(const struct tact_session *session, int index)
 {
-    const struct session_coupling *c = &session->couplings[index];
-    return (struct tact_session_port){.joint = session->hands[c->hand].names[c->link],
-                                      .engaged = c->state.ticks > 0.0,
-                                      .force = c->state.force,
-                                      .energy = c->state.energy,
-                                      .least_energy = c->state.least_energy,
-                                      .limited = (uint64_t)c->state.limited};
+    int first = 0;
+    for (; index > 0; index--) {
+        first += tact_session_group_size(session, first);
+    }
+    const struct session_coupling *c = &session->couplings[first];
+    const int count = tact_session_group_size(session, first);
+    struct tact_session_port port = {.name = tact_session_group_name(session, first),
+                                     .engaged = 1,
+                                     .components = count,
+                                     .energy = c->state.energy,
+                                     .least_energy = c->state.least_energy,
+                                     .limited = (uint64_t)c->state.limited};
+    for (int i = 0; i < count; i++) {
+        port.engaged &= c[i].state.ticks > 0.0;
+        port.force[i] = c[i].state.force;
+    }
+    return port;
 }

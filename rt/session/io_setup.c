@@ -227,6 +227,13 @@ static int find_owner(struct tact_session *s, const char *path, const char *key,
         }
     }
     owner->kind = TACT_OWNER_HAND;
+    for (uint32_t i = 0; i < s->scene->hands_count; i++) {
+        if (s->hands[i].of_base && !strcmp(path, s->hands[i].base)) {
+            owner->index = (int)i;
+            owner->link = s->hands[i].of_base - 1;
+            return 0;
+        }
+    }
     return find_joint(s, path, key, &owner->index, &owner->link, err);
 }
 

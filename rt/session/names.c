@@ -13,6 +13,12 @@ const char *tact_session_joint_name(const struct tact_session *session, int hand
     return session->hands[hand].names[link];
 }
 
+const char *tact_session_link_name(const struct tact_session *s, int hand, int link)
+{
+    const struct session_hand *h = &s->hands[hand];
+    return link < h->of_base ? h->base : h->names[link];
+}
+
 int tact_session_find_body(const struct tact_session *session, const char *name)
 {
     for (int i = 0; i < tact_world_body_count(session->world); i++) {

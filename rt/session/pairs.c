@@ -17,7 +17,7 @@ const char *tact_session_owner_name(const struct tact_session *s, int shape)
     struct tact_owner owner = tact_world_owner(s->world, shape);
     int at = 0;
     if (owner.kind == TACT_OWNER_HAND) {
-        return s->hands[owner.index].names[owner.link];
+        return tact_session_link_name(s, owner.index, owner.link);
     }
     if (owner.kind == TACT_OWNER_BODY) {
         return s->bodies[owner.index].name;

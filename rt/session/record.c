@@ -214,32 +214,44 @@ static void list_bodies(const struct tact_session *s, struct lists *l)
     }
 }
 
+/* The frame of a link, for /tf; of a base that moves one for all six coordinates. */
+static void list_link(const struct tact_session *s, uint32_t index, uint32_t k, struct lists *l)
+{
+    const struct tact_scene_hand *hand = &s->scene->hands[index];
+    const struct session_hand *h = &s->hands[index];
+    const struct tact_scene_link *link = &hand->links[k];
+    const struct tact_pose base = body_pose(hand->position, hand->quat_wxyz),
+                           pose = body_pose(link->joint.position, link->joint.quat_wxyz);
+    const bool is_base = k < (uint32_t)h->of_base, fixed = !link->parent && !h->of_base;
+    struct tact_pose world;
+    struct tact_recorder_link *out = &l->links[l->content.link_count++];
+    *out = (struct tact_recorder_link){.name = tact_session_link_name(s, (int)index, (int)k),
+                                       .parent = fixed || is_base ? "world" : h->base,
+                                       .slides = is_base ? TACT_RECORDER_BASE
+                                                         : !strcmp(link->joint.type, "slide"),
+                                       .position = is_base ? h->q : h->q + k};
+    for (uint32_t p = 0; link->parent && p < k; p++) {
+        if (!strcmp(hand->links[p].name, link->parent)) {
+            out->parent = h->names[p];
+        }
+    }
+    tact_pose_mul(&world, &base, &pose);
+    memcpy(out->pose, is_base ? &base : fixed ? &world : &pose, sizeof out->pose);
+    memcpy(out->axis, link->joint.axis, sizeof out->axis);
+}
+
 static void list_hand(const struct tact_session *s, uint32_t index, struct lists *l)
 {
     const struct tact_scene_hand *hand = &s->scene->hands[index];
     const struct session_hand *h = &s->hands[index];
-    struct tact_pose base = body_pose(hand->position, hand->quat_wxyz);
     for (uint32_t k = 0; k < hand->links_count; k++) {
-        const struct tact_scene_link *link = &hand->links[k];
-        struct tact_pose pose = body_pose(link->joint.position, link->joint.quat_wxyz), world;
-        struct tact_recorder_link *out = &l->links[l->content.link_count++];
-        *out = (struct tact_recorder_link){
-            .name = h->names[k],
-            .parent = "world",
-            .slides = !strcmp(link->joint.type, "slide"),
-            .position = h->q + k,
-        };
-        for (uint32_t p = 0; link->parent && p < k; p++) {
-            if (!strcmp(hand->links[p].name, link->parent)) {
-                out->parent = h->names[p];
-            }
+        if (k + 1 >= (uint32_t)h->of_base) {
+            list_link(s, index, k, l);
+            list_shapes(hand->links[k].shapes, hand->links[k].shapes_count,
+                        tact_session_link_name(s, (int)index, (int)k), NULL, l);
         }
-        tact_pose_mul(&world, &base, &pose);
-        memcpy(out->pose, link->parent ? &pose : &world, sizeof out->pose);
-        memcpy(out->axis, link->joint.axis, sizeof out->axis);
         l->joints[l->content.joint_count++] =
             (struct tact_recorder_joint){h->names[k], h->q + k, h->v + k, h->torque + k};
-        list_shapes(link->shapes, link->shapes_count, h->names[k], NULL, l);
     }
 }
 

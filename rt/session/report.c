@@ -91,10 +91,11 @@ static json_t *ports(const struct tact_session *s)
     json_t *all = json_object();
     for (int i = 0; i < tact_session_port_count(s); i++) {
         const struct tact_session_port port = tact_session_port(s, i);
-        json_object_set_new(all, port.joint,
+        json_object_set_new(all, port.name,
                             json_pack("{s:b, s:o, s:o, s:o, s:I}", "engaged", port.engaged, "force",
-                                      number(port.force), "energy_J", number(port.energy),
-                                      "least_energy_J", number(port.least_energy), "limited_ticks",
+                                      numbers(port.force, port.components), "energy_J",
+                                      number(port.energy), "least_energy_J",
+                                      number(port.least_energy), "limited_ticks",
                                       (json_int_t)port.limited));
     }
     return all;

@@ -21,7 +21,8 @@ TACT_BEGIN_DECLS
  * {iterations (mean over ticks with contacts), iterations_max, residual (at the end), residual_max,
  * unconverged, counts {NAME: of all ticks, as named by tact_solve_count_name()}}; bodies {NAME:
  * {position [m], quat_wxyz, twist [m/s, rad/s at the centre of mass]}}; joints {NAME: {position,
- * velocity, target, torque}}; ports {JOINT, of the coupled ones: {engaged, force, energy_J,
+ * velocity, target, torque}}; ports {NAME of struct
+ * tact_session_port: {engaged, force, energy_J,
  * least_energy_J, limited_ticks}}; pairs [{of those whose bounding spheres met: name (unique:
  * floor/plate#2 is the second between the two), model, touching, normal_force [N], friction_force
  * [N], spin_torque [N m], spin_arm [m], depth [m], limits, ticks, margin, least_margin,

@@ -166,18 +166,18 @@ static void list_constraints(struct tact_scene_log *view)
 static void list_ports(struct tact_scene_log *view)
 {
     const struct tact_session *s = view->session;
-    for (; view->port_count < s->coupling_count; view->port_count++) {
-        const struct session_coupling *c = &s->couplings[view->port_count];
-        const char *type = s->scene->hands[c->hand].links[c->link].joint.type;
-        view->ports[view->port_count] =
-            (struct tact_scene_log_port){.name = s->hands[c->hand].names[c->link],
-                                         .slides = !strcmp(type, "slide"),
-                                         .target = c->field,
-                                         .engaged = c->field + COUPLING_AT(ticks),
-                                         .force = c->field + COUPLING_AT(force),
-                                         .energy = c->field + COUPLING_AT(energy),
-                                         .least_energy = c->field + COUPLING_AT(least_energy),
-                                         .limited = c->field + COUPLING_AT(limited)};
+    for (int i = 0; i < s->coupling_count; i += tact_session_group_size(s, i)) {
+        const uint32_t field = s->couplings[i].field;
+        view->ports[view->port_count++] = (struct tact_scene_log_port){
+            .name = tact_session_group_name(s, i),
+            .components = tact_session_group_size(s, i),
+            .stride = sizeof(struct session_coupling_state) / sizeof(double),
+            .target = field,
+            .engaged = field + COUPLING_AT(ticks),
+            .force = field + COUPLING_AT(force),
+            .energy = field + COUPLING_AT(energy),
+            .least_energy = field + COUPLING_AT(least_energy),
+            .limited = field + COUPLING_AT(limited)};
     }
 }
 

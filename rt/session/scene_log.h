@@ -64,17 +64,22 @@ struct tact_scene_log_constraint {
     uint32_t joint;   /**< value [rad] or [m]; stop -1, 0, 1; joint [m], world (3) */
 };
 
-/** A coupled joint, and the port of the device that it is tied to. */
+/** Port of a coupled joint, or of the position or attitude of a coupled base, of which it has
+ * three. Offsets are those of its first joint; those of the others follow `stride` doubles apart.
+ */
 struct tact_scene_log_port {
-    const char *name;      /**< name of the joint */
-    int slides;            /**< 1: [m], [N]; 0: [rad], [N m] */
-    uint32_t target;       /**< target; sum of the inputs; its rate; offset [joint's unit] (4) */
-    uint32_t engaged;      /**< number of ticks up to the last good input; 0: disengaged */
-    uint32_t force;        /**< on the person until the next tick [N m] or [N] */
-    uint32_t energy;       /**< absorbed from the person since the start [J] */
-    uint32_t least_energy; /**< least of it so far, 0 or less [J]: minus what was generated */
-    uint32_t limited;      /**< number of ticks so far in which the force was limited for passivity
-                            */
+    const char *name; /**< as in struct tact_session_port */
+    int components;   /**< 1 or 3 joints */
+    uint32_t stride;  /**< between the joints [doubles] */
+    uint32_t target;  /**< target; sum of the inputs; its rate; offset [joint's unit] (4) */
+    uint32_t engaged; /**< number of ticks up to the last good input; 0: disengaged */
+    uint32_t force;   /**< on the person until the next tick [N m] or [N] */
+    uint32_t energy;  /**< of the first joint: absorbed from the person since the start [J] */
+    uint32_t
+        least_energy; /**< likewise, least of it so far, 0 or less [J]: minus what was generated
+                       */
+    uint32_t limited; /**< likewise, number of ticks so far in which the force was limited for
+                           passivity */
 };
 
 /** All of it; names and arrays belong to the scene log. */
@@ -87,8 +92,8 @@ struct tact_scene_log {
     int joint_count;                               /**< number of joints */
     struct tact_scene_log_constraint *constraints; /**< [constraint_count] joints of mechanisms */
     int constraint_count;                          /**< number of joints of mechanisms */
-    struct tact_scene_log_port *ports;             /**< [port_count] coupled joints */
-    int port_count;                                /**< number of coupled joints */
+    struct tact_scene_log_port *ports;             /**< [port_count] ports */
+    int port_count;                                /**< number of ports */
     struct tact_scene_log_body *bodies;            /**< [body_count] bodies that move */
     int body_count;                                /**< number of bodies */
     struct tact_device_info *devices;              /**< as they were at the time of the recording */

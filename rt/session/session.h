@@ -185,11 +185,13 @@ struct tact_session_pair_report {
     double cost; /**< time that the host takes for it, or would take [s], at the end */
 };
 
-/** Port of a coupled joint: where a person and the virtual side exchange energy. */
+/** Port of a coupled joint, or of the position or attitude of a coupled base: where a person and
+ * the virtual side exchange energy. */
 struct tact_session_port {
-    const char *joint;   /**< "hand.link" */
+    const char *name;    /**< "hand.link", "hand.base position" or "hand.base attitude" */
     int engaged;         /**< 1: its inputs are good and set the target */
-    double force;        /**< that outputs exert on the person [N m] or [N], joint's units */
+    int components;      /**< number of components of the force: 1, of a base 3 */
+    double force[3];     /**< that outputs exert on the person [N m] or [N], joint's units */
     double energy;       /**< absorbed from the person since the start [J] */
     double least_energy; /**< least of it in the run, 0 or less [J]: minus what was generated */
     uint64_t limited; /**< ticks in which the passivity controller or the energy bound changed the
@@ -276,10 +278,10 @@ TACT_API void tact_session_destroy(struct tact_session *session);
  * Real-time safe. */
 TACT_API const char *tact_session_log_path(const struct tact_session *session);
 
-/** Number of coupled joints. Real-time safe. */
+/** Number of ports. Real-time safe. */
 TACT_API int tact_session_port_count(const struct tact_session *session);
 
-/** Port of a coupled joint, `index` from 0, in the last tick. The energy is exact for a force that
+/** A port, `index` from 0, in the last tick. The energy is exact for a force that
  * is constant within a tick; where scales of inputs and outputs magnify motion or force, and do not
  * only change units, it is that of the joint. Real-time safe. */
 TACT_API struct tact_session_port tact_session_port(const struct tact_session *session, int index);

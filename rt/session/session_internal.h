@@ -48,7 +48,8 @@ struct session_coupling {
     double
         most_damping; /* largest damping of the passivity controller [N m s/rad, N s/m]; 0: none */
     int outputs;      /* number of outputs that send its reaction */
-    double moved;     /* displacement of the device since the last tick [rad, m] */
+    int turns;        /* 1: it is a coordinate of the rotation vector of a base */
+    double moved;     /* displacement of the device since the last tick; 0: disengaged [rad, m] */
     double wanted;    /* force on the person of each output [N m, N] */
     struct session_coupling_state {
         double target; /* sum of the inputs plus offset; while disengaged the last one [rad, m] */
@@ -152,7 +153,10 @@ struct session_pair {
 };
 
 struct session_hand {
-    char (*names)[128];
+    char (*names)[128]; /* of its joints */
+    char base[128];     /* of a base that moves, as the owner of shapes */
+    char ports[2][128]; /* of the ports of its position and attitude */
+    int of_base;        /* number of links that are coordinates of the base */
     uint32_t q, v, target, torque;
 };
 
@@ -324,6 +328,9 @@ struct session_pair **tact_session_sorted_pairs(struct tact_session *s);
 /* Name of the owner of a shape: body, "hand.link", or the fixed body. */
 const char *tact_session_owner_name(const struct tact_session *s, int shape);
 
+/* Name of a link as the owner of shapes: its own, or "hand.base". */
+const char *tact_session_link_name(const struct tact_session *s, int hand, int link);
+
 /* build.c: sets the place in the scene of a shape's body or hand. */
 void tact_session_where(const struct tact_session *s, int shape, struct tact_error *err);
 
@@ -347,6 +354,10 @@ struct session_coupling *tact_session_coupling(struct tact_session *s, int hand,
 /* Targets and target rates of coupled joints, and the energy of their ports. mapped: the targets
  * are the sums of the inputs in this tick. Real-time safe. */
 void tact_session_follow(struct tact_session *s, uint64_t tick, int mapped);
+/* Number of couplings from that one on which form a vector: three of a base, else 1; and its name.
+ * Real-time safe. */
+int tact_session_group_size(const struct tact_session *s, int index);
+const char *tact_session_group_name(const struct tact_session *s, int index);
 /* Forces on the person, passive, once the world is solved. Real-time safe. */
 void tact_session_render(struct tact_session *s);
 

@@ -133,7 +133,7 @@ static void converts_rates(void **state)
         struct tact_hand *hand = random_hand(n);
         double v[JOINTS], square = 0, exact = 0;
         for (int i = 0; i < n; i++) {
-            v[i] = hand->velocity[i] = uniform(-1, 1);
+            v[i] = hand->state.v[i] = uniform(-1, 1);
         }
         for (int i = 0; i < n * n; i++) {
             exact += v[i / n] * matrix[i] * v[i % n];

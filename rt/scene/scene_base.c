@@ -1,0 +1,130 @@
+/*
+ * A base that moves: six coordinates that the loader puts in front of the links of a hand, so that
+ * all that works on links works on them. Keys of the file are those without them.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "contact/world/hand.h"
+#include "rt/scene/scene_internal.h"
+
+static const char *const coordinates[TACT_HAND_BASE] = {"base_x",  "base_y",  "base_z",
+                                                        "base_rx", "base_ry", "base_rz"};
+
+uint32_t tact_scene_base_links(const struct tact_scene_hand *hand)
+{
+    return hand->base ? TACT_HAND_BASE : 0;
+}
+
+const char *tact_scene_link_owner(const struct tact_scene_hand *hand, uint32_t link)
+{
+    return link < tact_scene_base_links(hand) ? "base" : hand->links[link].name;
+}
+
+char *tact_scene_link_key(const struct tact_scene *scene, uint32_t hand, uint32_t link,
+                          char out[TACT_SCENE_PATH])
+{
+    const uint32_t before = tact_scene_base_links(&scene->hands[hand]);
+    if (link < before) {
+        snprintf(out, TACT_SCENE_PATH, "hands[%u].base", hand);
+    } else {
+        snprintf(out, TACT_SCENE_PATH, "hands[%u].links[%u]", hand, link - before);
+    }
+    return out;
+}
+
+static int check_reserved(const struct tact_scene_check *check, const struct tact_scene_hand *hand,
+                          uint32_t number)
+{
+    char path[TACT_SCENE_PATH];
+    for (uint32_t i = 0; i < hand->links_count; i++) {
+        int reserved = !strcmp(hand->links[i].name, "base");
+        for (int k = 0; k < TACT_HAND_BASE; k++) {
+            reserved |= !strcmp(hand->links[i].name, coordinates[k]);
+        }
+        if (reserved) {
+            snprintf(path, sizeof path, "hands[%u].links[%u].name", number, i);
+            return tact_scene_bad(
+                check, path, "\"%s\" is the name of a coordinate of the base; expected another",
+                hand->links[i].name);
+        }
+    }
+    return 0;
+}
+
+static void *copy_of(const void *from, size_t bytes)
+{
+    void *copy = from ? malloc(bytes) : NULL;
+    return copy ? memcpy(copy, from, bytes) : NULL;
+}
+
+/* Memory is that of libcyaml, whose allocator is malloc, and which frees what the schema lists. */
+static int make_coordinate(const struct tact_scene_base *base, int index,
+                           struct tact_scene_link *out)
+{
+    const struct tact_scene_coupling *coupling = index < 3 ? base->coupling : base->turn_coupling;
+    *out = (struct tact_scene_link){.name = strdup(coordinates[index]),
+                                    .joint = {.type = strdup(index < 3 ? "slide" : "hinge"),
+                                              .limit = index < 3 ? base->limit : base->turn_limit,
+                                              .coupling = copy_of(coupling, sizeof *coupling)}};
+    out->joint.axis[index % 3] = 1.0;
+    if (!out->name || !out->joint.type || (coupling && !out->joint.coupling)) {
+        return -ENOMEM;
+    }
+    if (coupling && coupling->device) {
+        out->joint.coupling->device = copy_of(coupling->device, sizeof *coupling->device);
+        return out->joint.coupling->device ? 0 : -ENOMEM;
+    }
+    return 0;
+}
+
+/* The last coordinate has the mass and the shapes of the base. */
+static void move_shapes(struct tact_scene_base *base, struct tact_scene_link *link)
+{
+    link->mass = base->mass;
+    memcpy(link->center_of_mass, base->center_of_mass, sizeof link->center_of_mass);
+    link->inertia = base->inertia;
+    link->shapes = base->shapes;
+    link->shapes_count = base->shapes_count;
+    base->inertia = NULL;
+    base->shapes = NULL;
+    base->shapes_count = 0;
+}
+
+static int insert_coordinates(struct tact_scene_hand *hand)
+{
+    struct tact_scene_link *links =
+        realloc(hand->links, (hand->links_count + TACT_HAND_BASE) * sizeof *links);
+    if (!links) {
+        return -ENOMEM;
+    }
+    memmove(links + TACT_HAND_BASE, links, hand->links_count * sizeof *links);
+    memset(links, 0, TACT_HAND_BASE * sizeof *links);
+    hand->links = links;
+    hand->links_count += TACT_HAND_BASE;
+    int rc = 0;
+    for (int i = 0; i < TACT_HAND_BASE; i++) {
+        int made = make_coordinate(hand->base, i, &links[i]);
+        rc = rc ? rc : made;
+    }
+    move_shapes(hand->base, &links[TACT_HAND_BASE - 1]);
+    return rc;
+}
+
+int tact_scene_insert_bases(const struct tact_scene_check *check, struct tact_scene *scene)
+{
+    int rc = 0;
+    for (uint32_t i = 0; !rc && i < scene->hands_count; i++) {
+        struct tact_scene_hand *hand = &scene->hands[i];
+        char path[TACT_SCENE_PATH];
+        if (hand->base) {
+            rc = check_reserved(check, hand, i);
+            rc = rc ? rc : insert_coordinates(hand);
+        } else if (!hand->links_count) {
+            snprintf(path, sizeof path, "hands[%u]", i);
+            rc = tact_scene_bad(check, path, "has neither \"links\" nor a \"base\" that moves");
+        }
+    }
+    return rc;
+}

@@ -1,0 +1,205 @@
+/*
+ * A tool whose base follows a device in position and attitude: the quasi-static force of a press,
+ * replay from any tick, links on a base that moves, and scenes that are refused.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+#include "devices/registry.h"
+#include "rt/log/log_reader.h"
+#include "rt/session/session.h"
+#include "support/replays.h"
+#include "support/run_scene.h"
+
+static char folder[] = "/tmp/tact_tool_XXXXXX";
+
+/* tool.yaml: while the hand holds still at 30 mm, the rock pushes back as grip and coupling in
+ * series do, 300 and 1000 N/m; energy is taken from the person; the stroke reaches both sides. */
+static void presses_as_springs_in_series(void **state)
+{
+    (void)state;
+    char path[64];
+    struct run_result result;
+    struct tact_log *log;
+    snprintf(path, sizeof path, "%s/tool.mcap", folder);
+    run_scene(&(struct run_options){.scene = "tool.yaml",
+                                    .seconds = 3.2,
+                                    .clock = TACT_LOOP_FREE,
+                                    .source = "host",
+                                    .record = path},
+              &result);
+    assert_int_equal(tact_log_open(path, &log, NULL), 0);
+    struct tact_record *record = malloc(tact_layout_bytes(tact_log_layout(log)));
+    const long q = tact_log_field(log, "stylus_position", NULL),
+               sent = tact_log_field(log, "outputs_sent", NULL),
+               energy = tact_log_field(log, "stylus_base_x_coupling", NULL) + 6,
+               wrench = tact_log_field(log, "rock_stylus_base_wrench", NULL);
+    assert_true(q >= 0 && sent >= 0 && wrench >= 0);
+    assert_int_equal(tact_log_seek(log, 1190), 0);
+    assert_int_equal(tact_log_next(log, record), 1);
+    const double *v = record->values, force = v[sent + 2];
+    const double pressed = (v[q + 2] + 0.03) * 300.0 * 1000.0 / 1300.0;
+    print_message("pressed with %.4f N, quasi-static %.4f N, contact %.4f N\n", force, pressed,
+                  -v[wrench + 2]);
+    assert_true(fabs(force - pressed) < 0.02 * pressed);
+    assert_true(fabs(force + v[wrench + 2]) < 0.01 * pressed);
+    assert_int_equal(tact_log_seek(log, 3199), 0);
+    assert_int_equal(tact_log_next(log, record), 1);
+    print_message("stroke ends at %.1f mm, turned by %.2f and %.2f rad; %.1f mJ absorbed\n",
+                  v[q] * 1e3, v[q + 3], v[q + 4], v[energy] * 1e3);
+    assert_true(v[q] < -0.02 && v[q + 3] > 0.2 && v[q + 4] < -0.2 && v[energy] > 0.05);
+    free(record);
+    tact_log_close(log);
+    check_replays_of(path, 3200, 533, 1);
+}
+
+static const char grasp[] =
+    "name: grasp\n"
+    "materials: [{name: skin}]\n"
+    "pairs: [{materials: [skin, skin], friction: 0.5}]\n"
+    "hands:\n"
+    "  - name: hand\n"
+    "    position: [0, 0, 0.1]\n"
+    "    weightless: true\n"
+    "    base:\n"
+    "      mass: 0.1\n"
+    "      inertia: [1e-4, 1e-4, 1e-4, 0, 0, 0]\n"
+    "      shapes: [{type: box, size: [0.06, 0.02, 0.02], material: skin}]\n"
+    "      coupling: {stiffness: 500, damping: 5}\n"
+    "      turn_coupling: {stiffness: 2, damping: 0.02}\n"
+    "    links:\n"
+    "      - name: finger\n"
+    "        mass: 0.02\n"
+    "        joint: {type: slide, axis: [1, 0, 0], position: [0, 0, -0.05], stiffness: 500, "
+    "damping: 5}\n"
+    "        shapes: [{type: box, size: [0.01, 0.01, 0.04], material: skin}]\n"
+    "devices:\n"
+    "  - name: way\n"
+    "    type: trajectory\n"
+    "    settings: {file: %s/way.csv, time: t, interpolation: linear}\n"
+    "inputs:\n"
+    "  - {from: way.x, to: hand.base_x}\n"
+    "  - {from: way.turn, to: hand.base_ry}\n";
+
+/* A link on the base goes where the base goes. */
+static void links_follow_the_base(void **state)
+{
+    (void)state;
+    char text[4096], path[64];
+    struct tact_session_options options = tact_session_options_default();
+    struct tact_scene *scene;
+    struct tact_session *session;
+    struct tact_session_report report;
+    snprintf(path, sizeof path, "%s/way.csv", folder);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs("t,x,turn\n0,0,0\n0.5,0.05,1\n2,0.05,1\n", file);
+    assert_int_equal(fclose(file), 0);
+    snprintf(text, sizeof text, grasp, folder);
+    options.types = tact_devices_builtin(&options.type_count);
+    options.clock = TACT_LOOP_FREE;
+    options.ticks = 2000;
+    open_text(text, &options, &scene, &session);
+    assert_int_equal(tact_session_run(session, &report), 0);
+    struct tact_hand *hand = tact_world_hand(tact_session_world(session), 0);
+    const struct tact_pose *base = tact_hand_link_pose(hand, TACT_HAND_BASE - 1),
+                           *finger = tact_hand_link_pose(hand, TACT_HAND_BASE);
+    /* Turned by 1 rad about y: what hangs 50 mm below goes to -x. */
+    const double there[3] = {0.05 - 0.05 * sin(1.0), 0.0, 0.1 - 0.05 * cos(1.0)};
+    print_message("base at %.3f %.3f %.3f mm, finger at %.3f %.3f %.3f mm\n",
+                  base->position[0] * 1e3, base->position[1] * 1e3, base->position[2] * 1e3,
+                  finger->position[0] * 1e3, finger->position[1] * 1e3, finger->position[2] * 1e3);
+    for (int i = 0; i < 3; i++) {
+        assert_true(fabs(base->position[i] - (i == 0 ? 0.05 : i == 2 ? 0.1 : 0.0)) < 1e-6);
+        assert_true(fabs(finger->position[i] - there[i]) < 1e-6);
+    }
+    assert_string_equal(tact_session_joint_name(session, 0, 0), "hand.base_x");
+    assert_string_equal(tact_session_joint_name(session, 0, TACT_HAND_BASE), "hand.finger");
+    assert_int_equal(tact_session_port_count(session), 2);
+    assert_string_equal(tact_session_port(session, 1).name, "hand.base attitude");
+    tact_session_destroy(session);
+    tact_scene_free(scene);
+}
+
+static void refuses(void **state)
+{
+    (void)state;
+    static const struct {
+        struct edit edit;
+        const char *key, *says;
+        int line;
+    } bad[] = {
+        {{"mass: 0.1\n", "mass: 0\n"}, "hands[0].base.mass", "greater than 0", 9},
+        {{"size: [0.06, 0.02, 0.02], material: skin", "size: [0.06, 0.02, 0.02], material: bone"},
+         "hands[0].base.shapes[0].material",
+         "no material",
+         11},
+        {{"damping: 5}\n      turn", "damping: -5}\n      turn"},
+         "hands[0].base.coupling.damping",
+         "or more",
+         12},
+        {{"stiffness: 2, damping: 0.02", "stiffness: 2, damping: 0.02, hard: true"},
+         "hands[0].base.turn_coupling.hard",
+         "device",
+         13},
+        {{"name: finger", "name: base_x"}, "hands[0].links[0].name", "coordinate", 15},
+        {{"name: finger", "name: base"}, "hands[0].links[0].name", "coordinate", 15},
+        {{"mass: 0.02\n", "mass: -1\n"}, "hands[0].links[0].mass", "greater than 0", 16},
+        {{"to: hand.base_ry", "to: hand.base"}, "inputs[1].to", "no link named \"base\"", 25},
+        {{"to: hand.base_ry", "to: hand.base_ry, what: state"},
+         "hands[0].base.turn_coupling",
+         "is measured",
+         13},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        char text[4096], changed[4200];
+        struct tact_error err = {0};
+        struct tact_scene *scene = NULL;
+        snprintf(text, sizeof text, grasp, folder);
+        char *at = strstr(text, bad[i].edit.from);
+        assert_non_null(at);
+        snprintf(changed, sizeof changed, "%.*s%s%s", (int)(at - text), text, bad[i].edit.to,
+                 at + strlen(bad[i].edit.from));
+        assert_int_equal(tact_scene_parse(changed, strlen(changed), "bad.yaml", NULL, &scene, &err),
+                         -22);
+        print_message("%d: %s: %s\n", err.line, err.key, err.text);
+        assert_int_equal(err.line, bad[i].line);
+        assert_string_equal(err.key, bad[i].key);
+        assert_non_null(strstr(err.text, bad[i].says));
+    }
+}
+
+static int make_folder(void **state)
+{
+    (void)state;
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    static const char *const files[] = {"tool.mcap", "way.csv"};
+    for (int i = 0; i < 2; i++) {
+        char path[64];
+        snprintf(path, sizeof path, "%s/%s", folder, files[i]);
+        remove(path);
+    }
+    return rmdir(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(presses_as_springs_in_series),
+        cmocka_unit_test(links_follow_the_base),
+        cmocka_unit_test(refuses),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
