@@ -11,6 +11,7 @@
 #ifndef TACT_CONTACT_CHARTS_H
 #define TACT_CONTACT_CHARTS_H
 
+#include <stddef.h>
 #include "../api.h"
 #include "../error.h"
 #include "shape.h"
@@ -38,6 +39,21 @@ struct tact_charts;
  */
 TACT_API int tact_charts_revolution(const double (*profile)[2], int count, struct tact_charts **out,
                                     struct tact_error *err);
+
+/**
+ * A solid bounded by Bezier or B-spline patches, for shapes of kind TACT_SHAPE_PATCHES: the
+ * surfaces of a Wavefront OBJ file (v, cstype [rat] bezier | bspline, deg of 1 to 3, surf, parm,
+ * end), of which the rest of the statements but polygons, curves and trimming is passed over.
+ * Neighbours share whole sides, along which the normal is continuous; normals c_u x c_v point
+ * outward. At most 2048 patches. Coordinates are multiplied by scale. Volume and moments by
+ * quadrature, exact without weights. name is used in err, with the line. Not real-time safe.
+ * @retval 0        *out is the surface; free it with tact_charts_free()
+ * @retval -EINVAL  malformed; a surface that is trimmed, open, not a manifold, creased, turned over
+ *                  or inside out; a collapsed side (a pole); degenerate knots
+ * @retval -ENOMEM
+ */
+TACT_API int tact_charts_patches(const void *data, size_t size, const char *name, double scale,
+                                 struct tact_charts **out, struct tact_error *err);
 
 /** Frees a surface; NULL is allowed. Not real-time safe. */
 TACT_API void tact_charts_free(struct tact_charts *charts);

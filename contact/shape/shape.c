@@ -52,7 +52,7 @@ int tact_shape_tessellate(struct tact_shape *shape)
             return -EINVAL;
         }
     }
-    if (!strcmp(type->keys, "profile")) {
+    if (shape->kind == TACT_SHAPE_REVOLUTION || shape->kind == TACT_SHAPE_PATCHES) {
         shape->mesh = shape->charts ? shape->charts->mesh : NULL;
         return shape->mesh ? 0 : -EINVAL;
     }

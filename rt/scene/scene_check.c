@@ -83,6 +83,12 @@ static int check_mesh_source(const struct tact_scene_check *check,
         return tact_scene_bad(check, tact_scene_key_of(key, path, "file"),
                               "missing; a %s needs the key \"file\" or \"generate\"", shape->type);
     }
+    bool patches = strcmp(shape->type, "patches") == 0;
+    if (patches && (!shape->file || shape->generate)) {
+        return tact_scene_bad(
+            check, tact_scene_key_of(key, path, shape->file ? "generate" : "file"), "%s",
+            shape->file ? "patches are not generated" : "missing; patches need the key \"file\"");
+    }
     if (!shape->generate) {
         return 0;
     }

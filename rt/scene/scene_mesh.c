@@ -83,6 +83,18 @@ static int make_mesh_from_file(const struct tact_scene_check *check, struct tact
     return rc ? bad_mesh(check, shape, &mesh_error, path, rc) : 0;
 }
 
+/** Makes the surface of a file of patches. */
+static int make_patches(const struct tact_scene_check *check, struct tact_scene_shape *shape,
+                        const char *path)
+{
+    struct tact_error of_file = {0};
+    int rc = tact_charts_patches(shape->file_data, shape->file_size, shape->file, shape->scale,
+                                 &shape->charts, &of_file);
+    shape->shape = (struct tact_shape){.kind = TACT_SHAPE_PATCHES, .charts = shape->charts};
+    rc = rc ? rc : tact_shape_tessellate(&shape->shape);
+    return rc ? bad_mesh(check, shape, &of_file, path, rc) : 0;
+}
+
 static int make_generated_mesh(const struct tact_scene_check *check, struct tact_scene_shape *shape,
                                const char *path)
 {
@@ -123,7 +135,11 @@ static int make_shape(const struct tact_scene_check *check, const struct tact_sc
     if (shape->file) {
         snprintf(path, sizeof path, "%.80s.shapes[%u].file", owner, number);
         int rc = read_mesh_file(check, scene, files, shape, path);
-        return rc ? rc : make_mesh_from_file(check, shape, path);
+        if (rc) {
+            return rc;
+        }
+        return strcmp(shape->type, "patches") == 0 ? make_patches(check, shape, path)
+                                                   : make_mesh_from_file(check, shape, path);
     }
     if (shape->generate) {
         return make_generated_mesh(check, shape, path);

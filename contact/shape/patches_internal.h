@@ -1,0 +1,46 @@
+/* Surfaces of rational bicubic Bezier patches. */
+#ifndef TACT_CONTACT_PATCHES_INTERNAL_H
+#define TACT_CONTACT_PATCHES_INTERNAL_H
+
+#include "contact/shape/charts_internal.h"
+
+/* Edges of a patch are numbered counter-clockwise about its normal c_u x c_v, from v = 0. */
+enum { PATCH_POINTS = 16, PATCH_EDGES = 4 };
+
+/* A patch over [0, 1] x [0, 1]. */
+struct bezier_patch {
+    double point[PATCH_POINTS][4]; /* w x, w y, w z, w; u runs fastest */
+    int beside[PATCH_EDGES];       /* neighbour over each edge: 4 patch + edge of it */
+    int line;                      /* of the file, 0: none */
+};
+
+/* Patches as read. */
+struct patch_list {
+    struct bezier_patch *patch;
+    int count, room;
+};
+
+/* Position and derivatives: c, c_u, c_v, c_uu, c_uv, c_vv. */
+void tact_patch_evaluate(const struct bezier_patch *patch, double u, double v, double c[6][3]);
+
+/* Parameters at a fraction of an edge. */
+void tact_patch_on_edge(int edge, double along, double uv[2]);
+
+/*
+ * Finds the neighbour over each edge: edges whose ends and middles agree, run through in opposite
+ * directions, with one normal along them. -EINVAL with a message for an edge without or with
+ * several neighbours, collapsed or creased, or of a patch that is turned over; -ENOMEM.
+ */
+int tact_patches_join(struct patch_list *list, double size, struct tact_error *err);
+
+/* Adds the patches of a tensor B-spline of degrees 1 to 3. point: nu x nv, u fastest, as in struct
+ * bezier_patch; knots: nu + degree[0] + 1 and nv + degree[1] + 1, which do not decrease. -ENOMEM.
+ */
+int tact_patches_add_spline(struct patch_list *list, const double (*point)[4], const int count[2],
+                            const int degree[2], const double *const knots[2], int line);
+
+/* Reads the surfaces of an OBJ file. -EINVAL with the line in *err; -ENOMEM. */
+int tact_patches_read(const char *text, size_t size, double scale, struct patch_list *list,
+                      struct tact_error *err);
+
+#endif

@@ -1,0 +1,116 @@
+/* Neighbours of patches across their edges, and what makes a surface unfit. */
+#include <errno.h>
+#include <stdlib.h>
+#include "contact/shape/patches_internal.h"
+
+#define SAME 1e-7   /* of the size: distance of edges that are one */
+#define CREASE 1e-3 /* sine of the angle between normals at an edge that is none */
+
+enum { CHECKS = 5 }; /* points along an edge */
+
+void tact_patch_on_edge(int edge, double along, double uv[2])
+{
+    uv[0] = edge == 0 ? along : edge == 1 ? 1.0 : edge == 2 ? 1.0 - along : 0.0;
+    uv[1] = edge == 0 ? 0.0 : edge == 1 ? along : edge == 2 ? 1.0 : 1.0 - along;
+}
+
+/* Points and normals along an edge. */
+struct edge {
+    double at[CHECKS][3], normal[CHECKS][3];
+};
+
+static int open_edge(const struct bezier_patch *patch, int edge, struct edge *out)
+{
+    int regular = 1;
+    for (int i = 0; i < CHECKS; i++) {
+        double uv[2], c[6][3];
+        tact_patch_on_edge(edge, (double)i / (CHECKS - 1), uv);
+        tact_patch_evaluate(patch, uv[0], uv[1], c);
+        tact_v3_copy(out->at[i], c[0]);
+        tact_v3_cross(out->normal[i], c[1], c[2]);
+        double sides = tact_v3_norm(c[1]) * tact_v3_norm(c[2]);
+        double area = tact_v3_normalize(out->normal[i], out->normal[i]);
+        regular &= area > 1e-6 * sides;
+    }
+    return regular;
+}
+
+/* 1: the same, in opposite directions; -1: in the same direction; 0: not the same. */
+static int compare(const struct edge *a, const struct edge *b, double same)
+{
+    int opposite = 1, equal = 1;
+    for (int i = 0; i < CHECKS && (opposite || equal); i++) {
+        double d[3], e[3];
+        tact_v3_sub(d, a->at[i], b->at[CHECKS - 1 - i]);
+        tact_v3_sub(e, a->at[i], b->at[i]);
+        opposite &= tact_v3_norm(d) <= same;
+        equal &= tact_v3_norm(e) <= same;
+    }
+    return opposite ? 1 : equal ? -1 : 0;
+}
+
+static int refuse(const struct patch_list *list, int patch, int edge, struct tact_error *err,
+                  const char *what)
+{
+    static const char *const sides[PATCH_EDGES] = {"v = 0", "u = 1", "v = 1", "u = 0"};
+    tact_error_at(err, NULL, list->patch[patch].line, 0, NULL);
+    return tact_error_set(err, -EINVAL, "patch %d, side %s, %s", patch, sides[edge], what);
+}
+
+static int check_crease(const struct patch_list *list, int at, const struct edge *a,
+                        const struct edge *b, struct tact_error *err)
+{
+    for (int i = 0; i < CHECKS; i++) {
+        double cross[3];
+        const double *n = b->normal[CHECKS - 1 - i];
+        tact_v3_cross(cross, a->normal[i], n);
+        if (tact_v3_norm(cross) > CREASE || tact_v3_dot(a->normal[i], n) < 0.0) {
+            return refuse(list, at / PATCH_EDGES, at % PATCH_EDGES, err,
+                          "is a crease: the normal jumps there; expected a smooth surface");
+        }
+    }
+    return 0;
+}
+
+/* Finds the neighbour over one edge among all. */
+static int join_edge(struct patch_list *list, const struct edge *edge, int at, double same,
+                     struct tact_error *err)
+{
+    int found = -1, p = at / PATCH_EDGES, e = at % PATCH_EDGES;
+    for (int i = 0; i < list->count * PATCH_EDGES; i++) {
+        int match = i == at ? 0 : compare(&edge[at], &edge[i], same);
+        if (match < 0) {
+            return refuse(list, p, e, err, "borders on a patch that is turned over");
+        }
+        if (match && found >= 0) {
+            return refuse(list, p, e, err, "borders on two patches; expected a manifold");
+        }
+        found = match ? i : found;
+    }
+    if (found < 0) {
+        return refuse(list, p, e, err,
+                      "borders on none: the surface is open, or patches of other lengths meet");
+    }
+    list->patch[p].beside[e] = found;
+    return check_crease(list, at, &edge[at], &edge[found], err);
+}
+
+int tact_patches_join(struct patch_list *list, double size, struct tact_error *err)
+{
+    int rc = 0, edges = list->count * PATCH_EDGES;
+    struct edge *edge = calloc((size_t)edges + 1, sizeof *edge);
+    if (!edge) {
+        return -ENOMEM;
+    }
+    for (int i = 0; !rc && i < edges; i++) {
+        if (!open_edge(&list->patch[i / PATCH_EDGES], i % PATCH_EDGES, &edge[i])) {
+            rc = refuse(list, i / PATCH_EDGES, i % PATCH_EDGES, err,
+                        "is collapsed or has no normal, as at a pole; expected a regular one");
+        }
+    }
+    for (int i = 0; !rc && i < edges; i++) {
+        rc = join_edge(list, edge, i, SAME * size, err);
+    }
+    free(edge);
+    return rc;
+}

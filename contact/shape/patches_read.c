@@ -1,0 +1,332 @@
+/* Free-form surfaces of Wavefront OBJ files: Bezier and B-spline patches, rational or not. */
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include "contact/number.h"
+#include "contact/shape/patches_internal.h"
+
+enum {
+    MOST_POINTS = 1 << 20, /* vertices of a file */
+    MOST_NUMBERS = 4096,   /* of a statement */
+    WORD = 64,
+};
+
+/* The state of the reader. */
+struct obj {
+    const char *at, *end;
+    int line;            /* of the statement */
+    int lines;           /* read */
+    double (*vertex)[4]; /* x, y, z, weight */
+    int vertices, room;
+    int bezier, rational, degree[2];
+    int open, surf_line, control_count, knot_count[2];
+    double range[4]; /* of the surface's parameters */
+    double *control; /* indices of vertices, as numbers */
+    double *knots[2];
+    double *number; /* of the statement */
+    int numbers;
+    double scale;
+    struct patch_list *list;
+    struct tact_error *err;
+};
+
+static int wrong(struct obj *o, const char *what)
+{
+    tact_error_at(o->err, NULL, o->line, 0, NULL);
+    return tact_error_set(o->err, -EINVAL, "%s", what);
+}
+
+/* Reads the next word of the statement, which a backslash continues on the next line; 0 at its end.
+ */
+static size_t next_word(struct obj *o, char word[WORD])
+{
+    size_t length = 0;
+    while (o->at < o->end && *o->at != '\n') {
+        if (*o->at == '\\' && o->at + 1 < o->end && (o->at[1] == '\n' || o->at[1] == '\r')) {
+            o->at += 1 + (o->at[1] == '\r' && o->at + 2 < o->end);
+            o->at++;
+            o->lines++;
+        } else if (*o->at == ' ' || *o->at == '\t' || *o->at == '\r') {
+            o->at++;
+        } else {
+            break;
+        }
+    }
+    while (o->at < o->end && !strchr(" \t\r\n", *o->at) && *o->at) {
+        if (length + 1 < WORD) {
+            word[length++] = *o->at;
+        }
+        o->at++;
+    }
+    word[length] = 0;
+    return length;
+}
+
+/* Reads the rest of the statement as numbers; of a vertex reference v/vt/vn the first. */
+static int read_numbers(struct obj *o)
+{
+    char word[WORD], *end;
+    o->numbers = 0;
+    while (next_word(o, word)) {
+        double value = tact_number_read(word, &end);
+        if (end == word || (*end && *end != '/') || !isfinite(value)) {
+            return wrong(o, "expected a number");
+        }
+        if (o->numbers == MOST_NUMBERS) {
+            return wrong(o, "a statement of more than 4096 numbers");
+        }
+        o->number[o->numbers++] = value;
+    }
+    return 0;
+}
+
+static int read_vertex(struct obj *o)
+{
+    int rc = read_numbers(o);
+    if (rc) {
+        return rc;
+    }
+    double w = o->numbers > 3 ? o->number[3] : 1.0;
+    if ((o->numbers != 3 && o->numbers != 4) || !(w > 0.0)) {
+        return wrong(o, "expected x, y, z and, of a rational surface, a positive weight");
+    }
+    if (o->vertices == MOST_POINTS) {
+        return wrong(o, "more than 1048576 vertices");
+    }
+    if (o->vertices == o->room) {
+        int room = o->room ? 2 * o->room : 256;
+        double(*more)[4] = realloc(o->vertex, (size_t)room * sizeof *more);
+        if (!more) {
+            return -ENOMEM;
+        }
+        o->vertex = more;
+        o->room = room;
+    }
+    for (int k = 0; k < 3; k++) {
+        o->vertex[o->vertices][k] = o->scale * o->number[k];
+        if (!(fabs(o->vertex[o->vertices][k]) <= TACT_MESH_MAX_COORDINATE)) {
+            return wrong(o, "a coordinate of more than 1e9 m");
+        }
+    }
+    o->vertex[o->vertices++][3] = w;
+    return 0;
+}
+
+/* A control point by its index, which is negative from the end. */
+static int control_point(struct obj *o, double index, double out[4])
+{
+    double at = index < 0.0 ? o->vertices + index : index - 1.0;
+    if (!(at >= 0.0 && at < o->vertices) || at != floor(at)) {
+        return wrong(o, "a vertex that is not in the file");
+    }
+    const double *v = o->vertex[(int)at], w = o->rational ? v[3] : 1.0;
+    for (int k = 0; k < 3; k++) {
+        out[k] = w * v[k];
+    }
+    out[3] = w;
+    return 0;
+}
+
+static int read_type(struct obj *o)
+{
+    char word[WORD];
+    size_t length = next_word(o, word);
+    o->rational = length && !strcmp(word, "rat");
+    length = o->rational ? next_word(o, word) : length;
+    o->bezier = length && !strcmp(word, "bezier");
+    if (!o->bezier && strcmp(word, "bspline") != 0) {
+        return wrong(o, "a type of surface that is not read; expected bezier or bspline, "
+                        "after rat where it has weights");
+    }
+    return 0;
+}
+
+static int read_degree(struct obj *o)
+{
+    int rc = read_numbers(o);
+    for (int k = 0; !rc && k < 2; k++) {
+        double degree = k < o->numbers ? o->number[k] : 0.0;
+        if (!(degree == 1.0 || degree == 2.0 || degree == 3.0)) {
+            return wrong(o, "expected two degrees from 1 to 3");
+        }
+        o->degree[k] = (int)degree;
+    }
+    return rc;
+}
+
+static int open_surface(struct obj *o)
+{
+    int rc = read_numbers(o);
+    if (rc) {
+        return rc;
+    }
+    if (o->open || o->numbers < 8) {
+        return wrong(o, "expected the ranges of u and v and the control points of one surface, "
+                        "after the end of the last one");
+    }
+    o->open = 1;
+    o->surf_line = o->line;
+    o->knot_count[0] = o->knot_count[1] = 0;
+    memcpy(o->range, o->number, sizeof o->range);
+    o->control_count = o->numbers - 4;
+    memcpy(o->control, o->number + 4, (size_t)o->control_count * sizeof *o->control);
+    return 0;
+}
+
+static int read_knots(struct obj *o)
+{
+    char word[WORD];
+    next_word(o, word);
+    int k = !strcmp(word, "u") ? 0 : !strcmp(word, "v") ? 1 : -1;
+    if (k < 0 || !o->open) {
+        return wrong(o, "expected u or v within a surface");
+    }
+    int rc = read_numbers(o);
+    memcpy(o->knots[k], o->number, (size_t)o->numbers * sizeof *o->number);
+    o->knot_count[k] = o->numbers;
+    for (int i = 1; !rc && i < o->numbers; i++) {
+        if (!(o->number[i - 1] <= o->number[i])) {
+            return wrong(o, "degenerate knots: they decrease");
+        }
+    }
+    return rc;
+}
+
+/* Knots of a Bezier surface of several patches: each of its parameters `degree` times, one more at
+ * the ends. */
+static int bezier_knots(struct obj *o, int k, double *out)
+{
+    int count = 0;
+    for (int i = 0; i < o->knot_count[k]; i++) {
+        int times = o->degree[k] + (i == 0 || i + 1 == o->knot_count[k]);
+        for (int m = 0; m < times && count < MOST_NUMBERS; m++) {
+            out[count++] = o->knots[k][i];
+        }
+    }
+    return count;
+}
+
+/* Checks the knots of a direction; the number of its control points, or a negative errno. */
+static int check_knots(struct obj *o, int k)
+{
+    const double *knots = o->knots[k];
+    int n = o->knot_count[k] - o->degree[k] - 1, same = 1;
+    if (n < o->degree[k] + 1) {
+        return wrong(o, "too few knots for the degree");
+    }
+    for (int i = 1; i < o->knot_count[k]; i++) {
+        same = knots[i] > knots[i - 1] ? 1 : same + 1;
+        if (same > o->degree[k] + 1) {
+            return wrong(o, "degenerate knots: one is repeated more often than the degree and 1");
+        }
+    }
+    if (o->range[2 * k] != knots[o->degree[k]] || o->range[2 * k + 1] != knots[n]) {
+        return wrong(o, "a range of parameters that is not that of the knots: trimmed surfaces "
+                        "are not read");
+    }
+    return n;
+}
+
+static int close_surface(struct obj *o)
+{
+    int count[2], rc = 0;
+    o->line = o->surf_line;
+    if (!o->open || !o->degree[0] || !o->knot_count[0] || !o->knot_count[1]) {
+        return wrong(o, "expected cstype, deg, surf and parm of u and v before end");
+    }
+    o->open = 0;
+    for (int k = 0; k < 2; k++) {
+        if (o->bezier) {
+            int knots = bezier_knots(o, k, o->number);
+            memcpy(o->knots[k], o->number, (size_t)knots * sizeof *o->number);
+            o->knot_count[k] = knots;
+        }
+        count[k] = check_knots(o, k);
+        if (count[k] < 0) {
+            return count[k];
+        }
+    }
+    if (count[0] * count[1] != o->control_count) {
+        return wrong(o, "a number of control points that does not follow from the knots");
+    }
+    double(*point)[4] = malloc((size_t)o->control_count * sizeof *point);
+    rc = point ? 0 : -ENOMEM;
+    for (int i = 0; !rc && i < o->control_count; i++) {
+        rc = control_point(o, o->control[i], point[i]);
+    }
+    rc = rc ? rc
+            : tact_patches_add_spline(o->list, (const double(*)[4])point, count, o->degree,
+                                      (const double *const *)o->knots, o->surf_line);
+    free(point);
+    return rc;
+}
+
+/* Statements that are read, and those that are not: the latter with the reason. */
+static int read_statement(struct obj *o, const char *word)
+{
+    static const struct {
+        const char *word;
+        int (*read)(struct obj *o);
+    } known[] = {{"v", read_vertex},     {"cstype", read_type}, {"deg", read_degree},
+                 {"surf", open_surface}, {"parm", read_knots},  {"end", close_surface}};
+    static const struct {
+        const char *word, *why;
+    } refused[] = {
+        {"trim", "trimmed surfaces are not read"},
+        {"hole", "trimmed surfaces are not read"},
+        {"scrv", "trimmed surfaces are not read"},
+        {"f", "a polygon in a file of patches; expected a shape of type mesh for it"},
+        {"curv", "curves are not read"},
+        {"bmat", "surfaces by a basis matrix are not read"},
+        {"bzp", "a superseded statement; expected cstype bezier and surf"},
+        {"bsp", "a superseded statement; expected cstype bspline and surf"},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        if (!strcmp(word, known[i].word)) {
+            return known[i].read(o);
+        }
+    }
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        if (!strcmp(word, refused[i].word)) {
+            return wrong(o, refused[i].why);
+        }
+    }
+    return 0; /* names, groups, materials, texture, display */
+}
+
+static int read_all(struct obj *o)
+{
+    int rc = 0;
+    while (!rc && o->at < o->end) {
+        char word[WORD];
+        o->line = ++o->lines;
+        if (next_word(o, word) && word[0] != '#') {
+            rc = read_statement(o, word);
+        }
+        const char *next = memchr(o->at, '\n', (size_t)(o->end - o->at));
+        o->at = next ? next + 1 : o->end;
+    }
+    o->line = o->open ? o->surf_line : 0;
+    if (!rc && o->open) {
+        return wrong(o, "a surface without end");
+    }
+    return rc || o->list->count ? rc : wrong(o, "no surfaces; expected surf statements");
+}
+
+int tact_patches_read(const char *text, size_t size, double scale, struct patch_list *list,
+                      struct tact_error *err)
+{
+    struct obj o = {.at = text, .end = text + size, .scale = scale, .list = list, .err = err};
+    o.number = malloc(4 * (size_t)MOST_NUMBERS * sizeof *o.number);
+    int rc = o.number ? 0 : -ENOMEM;
+    if (!rc) {
+        o.control = o.number + MOST_NUMBERS;
+        o.knots[0] = o.control + MOST_NUMBERS;
+        o.knots[1] = o.knots[0] + MOST_NUMBERS;
+        rc = read_all(&o);
+    }
+    free(o.number);
+    free(o.vertex);
+    return rc;
+}

@@ -1,0 +1,318 @@
+/*
+ * Surfaces of Bezier and B-spline patches: an exact torus of NURBS against the closed form, split
+ * into more patches, in motion; files that are refused.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include "contact/pair/models_internal.h"
+#include "contact/pair/smooth/contacts_internal.h"
+#include "contact/pair/smooth/search_internal.h"
+#include "contact/shape/charts_internal.h"
+#include "support/random.h"
+#include "support/replays.h"
+#include "support/world_scene.h"
+
+#define PI 3.14159265358979323846
+#define RING 0.03
+#define TUBE 0.008
+
+enum { TEXT = 1 << 18 };
+
+/* Control points of a circle of radius 1 by `arcs` rational parabolas; returns their number. */
+static int circle(int arcs, double (*out)[3])
+{
+    double half = PI / arcs;
+    for (int i = 0; i <= 2 * arcs; i++) {
+        double far = i % 2 ? 1.0 / cos(half) : 1.0;
+        tact_v3_set(out[i], far * cos(half * i), far * sin(half * i), i % 2 ? cos(half) : 1.0);
+    }
+    tact_v3_set(out[2 * arcs], 1.0, 0.0, 1.0); /* closed to the bit */
+    return 2 * arcs + 1;
+}
+
+/* An OBJ file of a torus: of arcs x arcs patches, as one surface. */
+static char *torus_text(int arcs, int flip)
+{
+    double c[65][3];
+    int count = circle(arcs, c);
+    char *text = malloc(TEXT), *at = text;
+    assert_non_null(text);
+    at += sprintf(at, "# a torus\n");
+    for (int j = 0; j < count; j++) {
+        for (int i = 0; i < count; i++) {
+            double r = RING + TUBE * c[j][0];
+            at += sprintf(at, "v %.17g %.17g %.17g %.17g\n", r * c[i][0], r * c[i][1],
+                          (flip ? -TUBE : TUBE) * c[j][1], c[i][2] * c[j][2]);
+        }
+    }
+    at += sprintf(at, "cstype rat bspline\ndeg 2 2\nsurf 0 %d 0 %d", arcs, arcs);
+    for (int i = 1; i <= count * count; i++) {
+        at += sprintf(at, i % 16 ? " %d" : " %d \\\n", i);
+    }
+    for (int k = 0; k < 2; k++) {
+        at += sprintf(at, "\nparm %s 0", k ? "v" : "u");
+        for (int i = 0; i <= arcs; i++) {
+            at += sprintf(at, " %d %d", i, i);
+        }
+        at += sprintf(at, " %d", arcs);
+    }
+    sprintf(at, "\nend\n");
+    return text;
+}
+
+static struct tact_charts *read_torus(int arcs)
+{
+    struct tact_charts *charts = NULL;
+    struct tact_error err = {.line = 0};
+    char *text = torus_text(arcs, 0);
+    if (tact_charts_patches(text, strlen(text), "torus.obj", 1.0, &charts, &err)) {
+        fail_msg("%d: %s", err.line, err.text);
+    }
+    free(text);
+    return charts;
+}
+
+/* Points, normals and curvatures are those of the torus, and steps go along it, across the edges of
+ * patches too. */
+static void patches_are_a_torus(void **state)
+{
+    (void)state;
+    const struct tact_shape torus = {.kind = TACT_SHAPE_TORUS, .size = {RING, TUBE}};
+    struct tact_charts *charts = read_torus(4);
+    struct tact_shape shape = {.kind = TACT_SHAPE_PATCHES, .charts = charts};
+    struct tact_shape_mass mass, exact;
+    double worst[4] = {0.0};
+    const int places = campaign_size(2000, 100000);
+    int crossed = 0;
+    for (int i = 0; i < places; i++) {
+        struct tact_surface_point p, q;
+        double place[3] = {(int)uniform(0.0, 15.999), uniform(0.0, 1.0), uniform(0.0, 1.0)};
+        if (i % 10 == 0) {
+            place[1 + i / 10 % 2] = i / 20 % 2;
+        }
+        for (int k = 0; k < 2; k++) {
+            double step[3], moved[3], t[2][3], first = place[0];
+            assert_int_equal(tact_charts_point(charts, place, &p), 0);
+            assert_int_equal(tact_shape_surface(&torus, p.at, &q), 0);
+            for (int m = 0; m < 9; m++) {
+                worst[0] = fmax(worst[0], fabs(p.at[m % 3] - q.at[m % 3]) / RING);
+                worst[1] = fmax(worst[1], fabs(p.normal[m % 3] - q.normal[m % 3]));
+                worst[2] = fmax(worst[2], fabs(p.bend[m] - q.bend[m]) * TUBE);
+            }
+            tact_v3_tangents(p.normal, t[0], t[1]);
+            tact_v3_scale(step, t[0], 1e-6 * cos(i));
+            tact_v3_axpy(step, 1e-6 * sin(i), t[1]);
+            tact_charts_move(charts, place, step);
+            crossed += place[0] != first;
+            assert_int_equal(tact_charts_point(charts, place, &q), 0);
+            tact_v3_sub(moved, q.at, p.at);
+            tact_v3_sub(moved, moved, step);
+            worst[3] = fmax(worst[3], tact_v3_norm(moved) / 1e-6);
+        }
+    }
+    printf("points to %.1e, normals to %.1e, curvature to %.1e, steps to %.1e, %d crossings\n",
+           worst[0], worst[1], worst[2], worst[3], crossed);
+    assert_true(worst[0] < 1e-14 && worst[1] < 1e-13 && worst[2] < 1e-11 && worst[3] < 1e-3);
+    assert_true(crossed > places / 40);
+    assert_int_equal(tact_shape_tessellate(&shape), 0);
+    tact_shape_mass(&shape, &mass);
+    tact_shape_mass(&torus, &exact);
+    double off = fabs(mass.volume / exact.volume - 1.0);
+    for (int i = 0; i < 9; i += 4) {
+        off = fmax(off, fabs(mass.inertia[i] / exact.inertia[i] - 1.0));
+        off = fmax(off, fabs(mass.centroid[i / 4]) / RING);
+    }
+    printf("mass properties to %.1e, the triangulation's volume to %.1e\n", off,
+           fabs(shape.mesh->volume / exact.volume - 1.0));
+    assert_true(off < 1e-12 && fabs(shape.mesh->volume / exact.volume - 1.0) < 0.01);
+    tact_charts_free(charts);
+}
+
+/* Two of them have the contacts of two tori. */
+static void contacts_are_those_of_tori(void **state)
+{
+    (void)state;
+    const struct tact_shape torus = {.kind = TACT_SHAPE_TORUS, .size = {RING, TUBE}};
+    struct tact_charts *charts = read_torus(4), *split = read_torus(8);
+    const struct tact_shape a = {.kind = TACT_SHAPE_PATCHES,
+                                 .charts = charts,
+                                 .mesh = charts->mesh},
+                            b = {.kind = TACT_SHAPE_PATCHES, .charts = split, .mesh = split->mesh};
+    const int poses = campaign_size(800, 20000);
+    int total = 0, missed = 0;
+    double worst = 0.0;
+    for (int i = 0; i < poses; i++) {
+        struct tact_pose pa = random_pose(0.03), pb = random_pose(0.02);
+        struct smooth_pair pair, tori;
+        struct smooth_contact c[TACT_PIECES], d[TACT_PIECES];
+        int lost;
+        tact_smooth_pair(&a, &pa, &b, &pb, &pair);
+        tact_smooth_pair(&torus, &pa, &torus, &pb, &tori);
+        int found = tact_smooth_search(&pair, 2e-3, 0, c, &lost);
+        int known = tact_smooth_contacts(&tori, d);
+        for (int k = 0; k < known && k < TACT_PIECES; k++) {
+            double best = 1.0;
+            if (d[k].gap > 1e-3 || d[k].gap < -0.001) {
+                continue;
+            }
+            for (int n = 0; n < found && n < TACT_PIECES; n++) {
+                best = fmin(best, fabs(c[n].gap - d[k].gap));
+            }
+            total++;
+            missed += best > 1e-7;
+            worst = best > 1e-7 ? worst : fmax(worst, best / RING);
+        }
+    }
+    printf("%d contacts: %d missed, gaps to %.1e of size\n", total, missed, worst);
+    assert_true(total > poses / 20 && missed == 0 && worst < 1e-12);
+    tact_charts_free(charts);
+    tact_charts_free(split);
+}
+
+/* A ring that swings on a ball, which it encloses: where it is after a second. */
+static void hang(const struct tact_shape *ring, double at[3])
+{
+    struct tact_contact_law law = scene_rigid(0.5);
+    const struct tact_shape ball = scene_sphere(0.006);
+    const struct tact_pose fixed = tact_pose_identity();
+    const double place[3] = {0.0, 0.0, 0.0};
+    struct world_scene s;
+    law.model = &tact_model_smooth;
+    scene_open(&s, NULL);
+    scene_attach(&s, -1, &ball, &fixed, 0);
+    scene_solid(&s, ring, 0.05, place, 0.0);
+    scene_law(&s, 0, 1, &law);
+    struct tact_body *body = tact_world_body(s.world, 0);
+    const double turn[3] = {0.5 * PI, 0.0, 0.0}, d = RING - TUBE - 0.006, angle = 0.5;
+    tact_quat_from_rotvec(body->pose.quat_wxyz, turn);
+    tact_v3_set(body->pose.position, d * sin(angle), 0.0, -d * cos(angle));
+    tact_v3_set(body->twist, 0.0, 0.05, 0.0);
+    scene_start(&s);
+    scene_run(&s, 1.0);
+    assert_true(s.unsolved == 0);
+    tact_v3_copy(at, body->pose.position);
+    scene_close(&s);
+}
+
+/* The motion is that of the torus, however it is split. */
+static void a_split_does_not_matter(void **state)
+{
+    (void)state;
+    const struct tact_shape torus = {.kind = TACT_SHAPE_TORUS, .size = {RING, TUBE}};
+    double exact[3], at[3], worst = 0.0;
+    hang(&torus, exact);
+    for (int arcs = 3; arcs <= 8; arcs += arcs < 5 ? 1 : 3) {
+        struct tact_charts *charts = read_torus(arcs);
+        struct tact_shape ring = {.kind = TACT_SHAPE_PATCHES, .charts = charts};
+        assert_int_equal(tact_shape_tessellate(&ring), 0);
+        hang(&ring, at);
+        for (int k = 0; k < 3; k++) {
+            worst = fmax(worst, fabs(at[k] - exact[k]));
+        }
+        tact_charts_free(charts);
+    }
+    printf("after 1 s within %.1e m of the torus in closed form\n", worst);
+    assert_true(worst < 1e-9);
+}
+
+/* Rings of patches in a scene: one swings on a ball and meets another that rolls; the log has
+ * places of patches, from which every tick is replayed. */
+static void replays_from_any_tick(void **state)
+{
+    (void)state;
+    static const char scene[] =
+        "name: rings\nduration: 0.6\ncontact: {model: smooth}\nmaterials: [{name: steel}]\n"
+        "pairs: [{materials: [steel, steel], friction: 0.2}]\nbodies:\n"
+        "  - name: hook\n    fixed: true\n    position: [0, 0, 0.06]\n"
+        "    shapes: [{type: sphere, radius: 0.006, material: steel}]\n"
+        "  - {name: floor, fixed: true, shapes: [{type: halfspace, material: steel}]}\n"
+        "  - name: hangs\n    mass: 0.05\n    position: [0.008, 0, 0.0468]\n"
+        "    quat_wxyz: [0.7071067811865476, 0.7071067811865476, 0, 0]\n"
+        "    shapes: [{type: patches, file: %s, material: steel}]\n"
+        "  - name: rolls\n    mass: 0.05\n    position: [0.1, 0.002, 0.0381]\n"
+        "    velocity: [-0.3, 0, 0]\n"
+        "    quat_wxyz: [0.7071067811865476, 0.7071067811865476, 0, 0]\n"
+        "    shapes: [{type: patches, file: %s, material: steel}]\n";
+    char folder[] = "/tmp/tact-patches-XXXXXX", path[64], text[2048];
+    char *torus = torus_text(4, 0);
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/torus.obj", folder);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_true(fputs(torus, file) >= 0 && fclose(file) == 0);
+    snprintf(text, sizeof text, scene, path, path);
+    check_replays(text);
+    assert_int_equal(remove(path), 0);
+    assert_int_equal(rmdir(folder), 0);
+    free(torus);
+}
+
+/* Replaces the first occurrence of a text. */
+static void edit(char *text, const char *from, const char *to)
+{
+    char *at = strstr(text, from);
+    assert_non_null(at);
+    memmove(at + strlen(to), at + strlen(from), strlen(at + strlen(from)) + 1);
+    memcpy(at, to, strlen(to));
+}
+
+static void bad_files(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *from, *to, *says;
+    } bad[] = {
+        {"cstype rat bspline", "cstype rat cardinal", "type of surface that is not read"},
+        {"deg 2 2", "deg 4 2", "degrees from 1 to 3"},
+        {"deg 2 2", "deg 2", "degrees from 1 to 3"},
+        {"surf 0 4 0 4 1 ", "surf 0 4 0 4 ", "number of control points"},
+        {"surf 0 4 0 4 1 ", "surf 0 4 0 4 1000 ", "not in the file"},
+        {"surf 0 4 0 4 1 ", "surf 0 4 0 4 1.5 ", "not in the file"},
+        {"surf 0 4 0 4", "surf 0 3 0 4", "trimmed"},
+        {"\nend", "\ntrim 0 1 1\nend", "trimmed"},
+        {"\nend", "\nf 1 2 3\nend", "polygon"},
+        {"\nend", "\n", "without end"},
+        {"parm u 0 0 0 1 1", "parm u 0 0 0 1 0.5", "degenerate knots: they decrease"},
+        {"parm u 0 0 0 1 1 2 2", "parm u 0 0 0 1 1 1 1", "degenerate knots: one is repeated"},
+        {"parm v 0 0 0 1 1 2 2 3 3 4 4 4", "parm w 1 2", "expected u or v"},
+        {"parm v 0 0 0 1 1 2 2 3 3 4 4 4", "", "parm of u and v"},
+        {"v 0.03", "v nan", "expected a number"},
+        {"v 0.03", "v 0.04", "borders on"},
+        {"0.70710678", "-0.7071067", "positive weight"},
+    };
+    for (size_t i = 0; i <= sizeof bad / sizeof *bad; i++) {
+        struct tact_charts *charts = NULL;
+        struct tact_error err = {.line = 0};
+        int flipped = i == sizeof bad / sizeof *bad;
+        char *text = torus_text(4, flipped);
+        if (!flipped) {
+            edit(text, bad[i].from, bad[i].to);
+        }
+        int rc = tact_charts_patches(text, strlen(text), "torus.obj", 1.0, &charts, &err);
+        const char *says = flipped ? "point into the solid" : bad[i].says;
+        if (rc != -EINVAL || charts || !strstr(err.text, says) || strcmp(err.file, "torus.obj") ||
+            (!flipped && err.line <= 0)) {
+            fail_msg("%zu: %d, line %d, \"%s\" has no \"%s\"", i, rc, err.line, err.text, says);
+        }
+        free(text);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(patches_are_a_torus),
+        cmocka_unit_test(contacts_are_those_of_tori),
+        cmocka_unit_test(a_split_does_not_matter),
+        cmocka_unit_test(replays_from_any_tick),
+        cmocka_unit_test(bad_files),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
