@@ -27,6 +27,27 @@ enum tact_surface {
     TACT_SURFACE_FITTED, /**< (f + m) (1 + c (1 - c) (p_0 + p_1 c + p_2 c^2)) <= 1 with f = F^2, m =
                             M^2, c = f / (f + m) and given p; for a uniform pressure 0.5004, 0.0169,
                             0.2663. Must be convex in (F, M) */
+    TACT_SURFACE_POINTS, /**< the sum of the limits of a pressure's parts, struct
+                            tact_friction_points: for a pressure of any shape */
+};
+
+/** Largest number of parts of a pressure. */
+#define TACT_FRICTION_POINTS 32
+
+/**
+ * A pressure as parts, for TACT_SURFACE_POINTS. The limit of a part is an ellipsoid, friction at
+ * its point and torsion about it, and that of the whole is their Minkowski sum: at a slip v and a
+ * spin w about the centre of pressure the power is mu f_n sum share sqrt(|v + w x r|^2 + (w
+ * arm)^2), r the part's point from there. The shares add up to 1, the mean point is 0, and with the
+ * spin arm k = sum share sqrt(|r|^2 + arm^2) M is 1 in a spin without slip.
+ */
+struct tact_friction_points {
+    int count;                          /**< number of parts */
+    double x[TACT_FRICTION_POINTS];     /**< their points along t1 [m] */
+    double y[TACT_FRICTION_POINTS];     /**< along t2 [m] */
+    double share[TACT_FRICTION_POINTS]; /**< of the normal force [1] */
+    double arm[TACT_FRICTION_POINTS];   /**< torsion arm about their own points [m]; at least a
+                                           hundredth of the spin arm is assumed */
 };
 
 /** Active limits: bits. */

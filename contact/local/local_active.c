@@ -155,6 +155,7 @@ static int scale_problem(const struct tact_local_problem *problem, const double 
         a->corner[i][1] = problem->corner[i][1] * inverse[1];
     }
     a->law = problem;
+    tact_v3_set(a->normal, 0.0, 0.0, 0.0);
     a->face = rolls ? FACE_INSIDE : FACE_POINT;
     a->first = 0;
     return 1;

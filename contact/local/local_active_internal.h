@@ -36,6 +36,7 @@ struct tact_active {
     double m, f;         /* torsion about it; square of friction */
     double g; /* square of the normal force for which friction and torsion are at the limit */
     double w[2], curvature;    /* derivatives of the limit surface, and its curvature */
+    double normal[3], bend[9]; /* POINTS: half the gradient of g, and its derivative */
     double basis[3][3];        /* directions of n within the face; the others are 0 */
     double normal_response[9]; /* minus the derivative of n by normal velocities at constant
                                   friction */

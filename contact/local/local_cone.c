@@ -11,6 +11,7 @@
 #include <string.h>
 #include "contact/linear.h"
 #include "contact/local/local_active_internal.h"
+#include "contact/local/local_points_internal.h"
 #include "contact/local/local_scaled_internal.h"
 #include "contact/root.h"
 #include "contact/vec.h"
@@ -165,7 +166,7 @@ static int try_sticking(const struct tact_local_problem *problem, double *r)
     if (!tact_local_sticking_impulse(problem, x, d)) {
         return 0;
     }
-    if (tact_local_edge_share(problem, d) > 1.0 || tact_local_friction_share(problem, x, d) > 1.0) {
+    if (tact_local_edge_share(problem, d) > 1.0 || !tact_local_within_friction(problem, x, d)) {
         return 0;
     }
     memcpy(r, x, sizeof x);
@@ -183,20 +184,30 @@ int tact_local_enforce_limits(const struct tact_local_problem *problem, double r
     if (!(problem->spin_arm > 0.0)) {
         r[3] = d[0] * r[2] - d[1] * r[1];
     }
-    tact_local_squares(problem, r, d, &f, &m);
-    double square = tact_local_surface(problem, f, m, w);
+    double square, part[2];
+    if (tact_has_points(problem)) {
+        struct points_at at;
+        double z[3], slip[3] = {0.0, 0.0, 0.0};
+        tact_local_friction(problem, r, d, z);
+        square = tact_points_limit(problem, z, slip, &at);
+        part[0] = z[0] * slip[0] + z[1] * slip[1];
+        part[1] = z[2] * slip[2];
+    } else {
+        tact_local_squares(problem, r, d, &f, &m);
+        square = tact_local_surface(problem, f, m, w);
+        part[0] = f * w[0];
+        part[1] = m * w[1];
+    }
     double fit = square > r[0] * r[0] ? r[0] / sqrt(square) : 1.0;
     for (int i = 1; (fit < 1.0 || !(problem->mu > 0.0)) && i < 4; i++) {
         r[i] = problem->mu > 0.0 ? r[i] * fit : 0.0;
     }
-    return (f * w[0] >= 0.01 * square ? TACT_LIMIT_CONE : 0) |
-           (m * w[1] > 0.01 * square ? TACT_LIMIT_SPIN : 0);
+    return (part[0] >= 0.01 * square ? TACT_LIMIT_CONE : 0) |
+           (part[1] > 0.01 * square ? TACT_LIMIT_SPIN : 0);
 }
 
-/* Solves at a fixed friction state. slip: on input a value near its multiplier, or 0; on output the
- * multiplier. Returns the active limits. */
-static int solve_at(const struct tact_local_problem *problem, const struct friction_state *at,
-                    double *r, double *slip)
+int tact_local_solve_at(const struct tact_local_problem *problem, const struct friction_state *at,
+                        double *r, double *slip)
 {
     struct scaled p;
     p.slip = *slip;
@@ -209,6 +220,11 @@ static int solve_at(const struct tact_local_problem *problem, const struct frict
     }
     int limits = solve_scaled(&p);
     *slip = p.slip;
+    if (p.mixes) {
+        double z[3];
+        tact_m3_mul_v3(z, p.lower, p.x + 3);
+        tact_v3_copy(p.x + 3, z);
+    }
     for (int i = 0; i < 6; i++) {
         r[tact_local_entry[i]] = p.unit[i] * p.x[i];
     }
@@ -234,7 +250,7 @@ static void evaluate_trial(const struct tact_local_problem *problem, struct tria
     struct friction_state own;
     const struct friction_state *at = &trial->at;
     int rolls = tact_local_rolls(problem), moves = problem->surface != TACT_SURFACE_ELLIPSOID;
-    trial->limits = solve_at(problem, at, trial->r, &trial->slip);
+    trial->limits = tact_local_solve_at(problem, at, trial->r, &trial->slip);
     tact_local_friction_state(problem, trial->r, &own);
     trial->left[0] = rolls ? (own.d[0] - at->d[0]) / problem->semi[0] : 0.0;
     trial->left[1] = rolls ? (own.d[1] - at->d[1]) / problem->semi[1] : 0.0;
@@ -404,7 +420,8 @@ int tact_local_cone_by(const struct tact_local_problem *problem, double r[6], in
     int limits = tact_local_active(problem, r);
     *by = limits < 0 ? TACT_COUNT_SEARCH : TACT_COUNT_ACTIVE_SET;
     if (limits < 0) {
-        limits = search_friction(problem, r);
+        limits = tact_has_points(problem) ? tact_local_search_points(problem, r)
+                                          : search_friction(problem, r);
     }
     int slips = tact_local_enforce_limits(problem, r);
     return limits & TACT_LIMIT_CONE ? (limits & ~TACT_LIMIT_CONE) | slips : limits;

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 #include "contact/local/local_active_internal.h"
+#include "contact/local/local_points_internal.h"
 #include "contact/vec.h"
 
 void tact_active_velocities(struct tact_active *a)
@@ -25,6 +26,11 @@ void tact_active_evaluate(struct tact_active *a)
     a->y[1] = a->n[2] * a->per_force;
     a->m = t[2] - (a->alpha * a->y[0] * t[1] - a->beta * a->y[1] * t[0]);
     a->f = t[0] * t[0] + t[1] * t[1];
+    if (tact_has_points(a->law)) {
+        const double z[3] = {t[0], t[1], a->m};
+        a->g = tact_points_bend(a->law, z, a->normal, a->bend);
+        return;
+    }
     a->g = tact_local_surface_curvature(a->law, a->f, a->m * a->m, a->w, &a->curvature);
 }
 
@@ -37,6 +43,10 @@ void tact_active_slip(const struct tact_active *a, double *v)
 
 void tact_active_normal(const struct tact_active *a, double *out)
 {
+    if (tact_has_points(a->law)) {
+        tact_v3_copy(out, a->normal);
+        return;
+    }
     tact_v3_set(out, a->w[0] * a->t[0], a->w[0] * a->t[1], a->w[1] * a->m);
 }
 

@@ -16,7 +16,9 @@ int tact_local_sticking_impulse(const struct tact_local_problem *problem, double
 
 /* The limit surface, convex: G(f, m) <= 1 with f = F^2, m = M^2 and G homogeneous of degree 1. Its
  * normal at (F, M) is (F w[0], M w[1]), with w the derivatives of G by f and m, so that F^2 w[0] +
- * M^2 w[1] = G: the ellipsoid with these weights is tangent to the surface there. Returns G. */
+ * M^2 w[1] = G: the ellipsoid with these weights is tangent to the surface there. Returns G. Of a
+ * surface of points, which depends on the directions too, this is the ellipsoid with the same arm:
+ * an approximation (local_points_internal.h has the surface). */
 double tact_local_surface(const struct tact_local_problem *problem, double f, double m,
                           double w[2]);
 
@@ -29,6 +31,10 @@ double tact_local_surface_curvature(const struct tact_local_problem *problem, do
  * the limit. */
 double tact_local_friction_share(const struct tact_local_problem *problem, const double *r,
                                  const double *d);
+
+/* 1 where that ratio is at most 1; for a surface of points with less work than the ratio. */
+int tact_local_within_friction(const struct tact_local_problem *problem, const double *r,
+                               const double *d);
 
 /* Scales friction and torsion of r, about its centre of pressure, down to the limit surface: it may
  * have been solved at another centre of pressure. A pulling impulse is set to zero. Returns CONE,

@@ -1,6 +1,7 @@
 /* Residual of an impulse for the law of local_cone.c. */
 #include <math.h>
 #include <string.h>
+#include "contact/local/local_points_internal.h"
 #include "contact/local/local_scaled_internal.h"
 #include "contact/vec.h"
 
@@ -86,10 +87,26 @@ static double scale_stiffness(const struct tact_local_problem *problem, const do
     return tact_max(normal, friction);
 }
 
-/* Scales r and its velocity u at centre of pressure d with derivatives w of the limit surface.
- * Returns 0 where S is zero. */
+/* Scales friction further to the ellipsoid that is tangent to a surface of points at a slip; b:
+ * scaled like a velocity. */
+static void mix_projected(const struct tact_local_problem *problem, const double *slip, double *b,
+                          struct projected *out)
+{
+    double l[9], mixed[3];
+    tact_points_ellipsoid(problem, slip, l);
+    tact_points_unscale(l, out->x + 3, mixed);
+    tact_v3_copy(out->x + 3, mixed);
+    tact_m3_tmul_v3(mixed, l, out->u + 3);
+    tact_v3_copy(out->u + 3, mixed);
+    tact_m3_tmul_v3(mixed, l, b + 3);
+    tact_v3_copy(b + 3, mixed);
+}
+
+/* Scales r and its velocity u at centre of pressure d with derivatives w of the limit surface, or
+ * where it is one of points at a slip. Returns 0 where S is zero. */
 static int project_impulse(const struct tact_local_problem *problem, const double *r,
-                           const double *u, const double *w, const double *d, struct projected *out)
+                           const double *u, const double *w, const double *slip, const double *d,
+                           struct projected *out)
 {
     int rolls = tact_local_rolls(problem);
     double *unit = out->unit, *x = out->x, b[6];
@@ -107,6 +124,9 @@ static int project_impulse(const struct tact_local_problem *problem, const doubl
     }
     scale_velocity(unit, d, u, out->u);
     scale_velocity(unit, d, problem->b, b);
+    if (tact_has_points(problem)) {
+        mix_projected(problem, slip, b, out);
+    }
     out->drive = tact_v3_dot(b, b) + tact_v3_dot(b + 3, b + 3);
     out->rho = 1.0 / stiffness;
     out->none = sqrt(out->rho * none);
@@ -162,20 +182,31 @@ static double natural_map(const struct projected *v)
 
 double tact_local_residual(const struct tact_local_problem *problem, const double r[6])
 {
-    double u[6], w[2], f, m, inner = -1.0;
+    double u[6], w[2] = {1.0, 1.0}, f, m, z[3], inner = -1.0, slip[3] = {0.0, 0.0, 0.0};
     struct friction_state at;
     struct projected v;
     find_velocity(problem, r, u);
     double edge = tact_local_pressure_centre(problem, r, at.d);
-    tact_local_squares(problem, r, at.d, &f, &m);
-    double used = tact_local_surface(problem, f, m, w);
-    if (edge <= INNER && r[0] > 0.0 && problem->mu > 0.0 && used <= INNER * INNER * r[0] * r[0]) {
+    int within = edge <= INNER && r[0] > 0.0 && problem->mu > 0.0;
+    if (tact_has_points(problem)) {
+        tact_local_friction(problem, r, at.d, z);
+        within = within && tact_points_within(problem, z, INNER * r[0]);
+    } else {
+        tact_local_squares(problem, r, at.d, &f, &m);
+        double used = tact_local_surface(problem, f, m, w);
+        within = within && used <= INNER * INNER * r[0] * r[0];
+    }
+    if (within) {
         inner = inner_residual(problem, r, u);
     }
     if (inner >= 0.0) {
         return inner;
     }
-    if (!project_impulse(problem, r, u, w, at.d, &v)) {
+    if (tact_has_points(problem)) {
+        struct points_at surface;
+        tact_points_limit(problem, z, slip, &surface);
+    }
+    if (!project_impulse(problem, r, u, w, slip, at.d, &v)) {
         return 0.0;
     }
     double size = sqrt(tact_v3_dot(v.x, v.x) + tact_v3_dot(v.x + 3, v.x + 3));

@@ -1,6 +1,7 @@
 /* Response of the unknowns of the local law to changes of velocity. */
 #include <string.h>
 #include "contact/local/local_active_internal.h"
+#include "contact/local/local_points_internal.h"
 #include "contact/simd_internal.h"
 #include "contact/vec.h"
 
@@ -27,6 +28,18 @@ static void velocity_changes(const struct tact_active *a, const double *un, cons
     }
 }
 
+/* Adds the change of friction's direction to the equations of slip, and that of its limit, on a
+ * surface of points. dm: change of the torsion. */
+static void add_points(const struct tact_active *a, const row *dm, row *out)
+{
+    const double *normal = a->normal, *b = a->bend, gamma = a->gamma;
+    for (int i = 0; i < 3; i++) {
+        out[i] += (row){b[3 * i] * gamma, b[3 * i + 1] * gamma, 0.0, 0.0};
+        out[i] += *dm * (b[3 * i + 2] * gamma);
+    }
+    out[3] += ((row){normal[0], normal[1], 0.0, 0.0} + *dm * normal[2]) * a->per_force;
+}
+
 /* The equations of slip, from changes w of the normal part and v of friction's velocities; the
  * fourth is that of the limit. */
 static void slip_equations(const struct tact_active *a, const row *w, const row *v, row *out)
@@ -36,6 +49,14 @@ static void slip_equations(const struct tact_active *a, const row *w, const row 
     row y0 = (w[1] - w[0] * y[0]) * inverse, y1 = (w[2] - w[0] * y[1]) * inverse;
     row along = {t[0], t[1], 0.0, 0.0}, turn = {a->beta * y[1], -a->alpha * y[0], 1.0, 0.0};
     row dm = (turn + y1 * (a->beta * t[0]) - y0 * (a->alpha * t[1]));
+    if (tact_has_points(a->law)) {
+        out[0] = v[0] - (y1 * a->ut[2] + v[2] * y[1]) * a->beta;
+        out[1] = v[1] + (y0 * a->ut[2] + v[2] * y[0]) * a->alpha;
+        out[2] = v[2];
+        out[3] = w[0] * (-0.5 * (a->g * inverse * inverse + 1.0));
+        add_points(a, &dm, out);
+        return;
+    }
     row bent = (along * square - dm * (a->f * m)) * (a->gamma * a->curvature);
     out[0] = v[0] - (y1 * a->ut[2] + v[2] * y[1]) * a->beta + bent * (square * t[0]);
     out[1] = v[1] + (y0 * a->ut[2] + v[2] * y[0]) * a->alpha + bent * (square * t[1]);

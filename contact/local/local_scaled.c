@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <string.h>
+#include "contact/local/local_points_internal.h"
 #include "contact/vec.h"
 
 /* Index in r, and sign, of each scaled unknown. */
@@ -25,6 +26,15 @@ static void shift_friction(double *s, double *b, const double *d)
     b[2] += d[0] * b[3];
 }
 
+void tact_local_friction(const struct tact_local_problem *problem, const double *r, const double *d,
+                         double z[3])
+{
+    double mu = problem->mu, arm = mu * problem->spin_arm;
+    double spin = r[3] - (d[0] * r[2] - d[1] * r[1]);
+    tact_v3_set(z, mu > 0.0 ? r[1] / mu : 0.0, mu > 0.0 ? r[2] / mu : 0.0,
+                arm > 0.0 ? spin / arm : 0.0);
+}
+
 void tact_local_squares(const struct tact_local_problem *problem, const double *r, const double *d,
                         double *f, double *m)
 {
@@ -32,6 +42,29 @@ void tact_local_squares(const struct tact_local_problem *problem, const double *
     double share = arm > 0.0 ? spin / arm : 0.0;
     *f = problem->mu > 0.0 ? (r[1] * r[1] + r[2] * r[2]) / (problem->mu * problem->mu) : 0.0;
     *m = share * share;
+}
+
+/* Scales friction to the ellipsoid that is tangent to a surface of points at a slip. */
+static void mix_friction(const struct tact_local_problem *in, const double *slip,
+                         struct scaled *out)
+{
+    double l[9], rows[18], b[3];
+    tact_points_ellipsoid(in, slip, l);
+    for (int i = 0; i < 3; i++) {
+        b[i] = l[i] * out->b[3] + l[3 + i] * out->b[4] + l[6 + i] * out->b[5];
+        for (int j = 0; j < 6; j++) {
+            rows[6 * i + j] =
+                l[i] * out->s[18 + j] + l[3 + i] * out->s[24 + j] + l[6 + i] * out->s[30 + j];
+        }
+    }
+    memcpy(out->s + 18, rows, sizeof rows);
+    memcpy(out->b + 3, b, sizeof b);
+    for (int i = 0; i < 6; i++) {
+        double *row = out->s + 6 * i + 3, mixed[3];
+        tact_m3_tmul_v3(mixed, l, row);
+        tact_v3_copy(row, mixed);
+    }
+    memcpy(out->lower, l, sizeof l);
 }
 
 void tact_local_scale(const struct tact_local_problem *in, const struct friction_state *at,
@@ -42,7 +75,11 @@ void tact_local_scale(const struct tact_local_problem *in, const struct friction
     memcpy(s, in->s, sizeof s);
     memcpy(b, in->b, sizeof b);
     shift_friction(s, b, d);
-    tact_local_surface(in, at->friction_fraction, 1.0 - at->friction_fraction, w);
+    out->mixes = tact_has_points(in);
+    w[0] = w[1] = 1.0;
+    if (!out->mixes) {
+        tact_local_surface(in, at->friction_fraction, 1.0 - at->friction_fraction, w);
+    }
     double mu = in->mu / sqrt(w[0]);
     const double unit[6] = {1.0, in->semi[0], in->semi[1],
                             mu,  mu,          in->mu * in->spin_arm / sqrt(w[1])};
@@ -54,6 +91,9 @@ void tact_local_scale(const struct tact_local_problem *in, const struct friction
         }
         out->b[i] = ui * b[tact_local_entry[i]];
         out->unit[i] = ui;
+    }
+    if (out->mixes) {
+        mix_friction(in, at->slip, out);
     }
     out->rolling = tact_local_rolls(in);
     out->patch.corners = out->rolling ? in->corners : 0;
@@ -91,6 +131,13 @@ void tact_local_friction_state(const struct tact_local_problem *problem, const d
 {
     double f, m;
     tact_local_pressure_centre(problem, r, at->d);
+    tact_v3_set(at->slip, 0.0, 0.0, 0.0);
+    if (tact_has_points(problem)) {
+        struct points_at surface;
+        double z[3];
+        tact_local_friction(problem, r, at->d, z);
+        tact_points_limit(problem, z, at->slip, &surface);
+    }
     tact_local_squares(problem, r, at->d, &f, &m);
     at->friction_fraction = f + m > 0.0 ? f / (f + m) : 0.5;
 }

@@ -4,7 +4,8 @@
  * pressure d:
  *     f_1 = mu z1, f_2 = mu z2, tau_d = mu k z3, tau_1 = a2 y2, tau_2 = -a1 y1.
  * Where the limit surface is not an ellipsoid, z is scaled further to the ellipsoid that is
- * tangent to it at the last solution; the solution is a fixed point of this.
+ * tangent to it at the last solution; the solution is a fixed point of this. That of a surface of
+ * points has any axes.
  * U = S x + b is power-conjugate to x. Conditions: x_N is in N = {y / f_n in the patch} and
  * complementary to U_N in N* = N; and either |z| <= f_n with U_z = 0 (stick) or |z| = f_n with U_z
  * = -g z, g > 0 (slip). For a given g friction is linear and is eliminated, which leaves a convex
@@ -20,8 +21,11 @@
 struct scaled {
     double s[36]; /* order f_n, y1, y2, z1, z2, z3 */
     double b[6];
-    double unit[6];            /* impulse per scaled unknown */
-    int rolling;               /* 1: y are unknowns, 0: y = 0 */
+    double unit[6];  /* impulse per scaled unknown */
+    double lower[9]; /* of a surface of points: friction is this lower triangle times z, with z in
+                        the unit ball; see tact_points_ellipsoid() */
+    int mixes;       /* 1: of a surface of points */
+    int rolling;     /* 1: y are unknowns, 0: y = 0 */
     struct normal_patch patch; /* set that contains y / f_n */
     double x[6];               /* result of the last evaluation */
     double slip;               /* its multiplier g */
@@ -33,10 +37,16 @@ struct friction_state {
     double d[2];              /* centre of pressure, inside the patch [m] */
     double friction_fraction; /* fraction of friction in friction and torsion: f / (f + m), see
                                  tact_local_surface() */
+    double slip[3]; /* POINTS instead: slip to which friction is opposite, of any length; 0 0 0:
+                       unknown */
 };
 
 /* Index in r of each scaled unknown. */
 extern const int tact_local_entry[6];
+
+/* Friction of the impulse r at d over its units: (F_1, F_2, M) f_n (enum tact_surface). */
+void tact_local_friction(const struct tact_local_problem *problem, const double *r, const double *d,
+                         double z[3]);
 
 /* Squares of F f_n and M f_n (enum tact_surface) of the impulse r at d. */
 void tact_local_squares(const struct tact_local_problem *problem, const double *r, const double *d,
@@ -57,5 +67,13 @@ double tact_local_pressure_centre(const struct tact_local_problem *problem, cons
 /* The friction state of the impulse r. */
 void tact_local_friction_state(const struct tact_local_problem *problem, const double *r,
                                struct friction_state *at);
+
+/* Solves at a fixed friction state. slip: on input a value near its multiplier, or 0; on output the
+ * multiplier. Returns the active limits. */
+int tact_local_solve_at(const struct tact_local_problem *problem, const struct friction_state *at,
+                        double *r, double *slip);
+
+/* Searches for the solution on a surface of points, from r. Returns the active limits. */
+int tact_local_search_points(const struct tact_local_problem *problem, double r[6]);
 
 #endif

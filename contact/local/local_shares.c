@@ -1,7 +1,8 @@
 /* Ratio of an impulse to its limits. */
 #include <math.h>
 #include "contact/local/local_internal.h"
-#include "contact/local/normal_internal.h"
+#include "contact/local/local_points_internal.h"
+#include "contact/local/local_scaled_internal.h"
 #include "contact/vec.h"
 
 double tact_local_friction_share(const struct tact_local_problem *problem, const double *r,
@@ -13,8 +14,25 @@ double tact_local_friction_share(const struct tact_local_problem *problem, const
         return fabs(r[1]) + fabs(r[2]) + spin > 0.0 ? INFINITY : 0.0;
     }
     double inverse = 1.0 / most, x = r[1] * inverse, y = r[2] * inverse, w[2];
+    if (tact_has_points(problem)) {
+        struct points_at at;
+        double z[3], slip[3] = {0.0, 0.0, 0.0};
+        tact_local_friction(problem, r, d, z);
+        return sqrt(tact_points_limit(problem, z, slip, &at)) / r[0];
+    }
     double m = spin > 0.0 ? spin / arm * inverse : 0.0;
     return sqrt(tact_local_surface(problem, x * x + y * y, m * m, w));
+}
+
+int tact_local_within_friction(const struct tact_local_problem *problem, const double *r,
+                               const double *d)
+{
+    double z[3];
+    if (!tact_has_points(problem) || !(problem->mu * r[0] > 0.0)) {
+        return tact_local_friction_share(problem, r, d) <= 1.0;
+    }
+    tact_local_friction(problem, r, d, z);
+    return tact_points_within(problem, z, r[0]);
 }
 
 double tact_local_edge_share(const struct tact_local_problem *problem, const double *d)

@@ -1,7 +1,8 @@
 /*
  * The limit surface of a disc: G = (f + m) (1 + c (1 - c) p(c)), c = f / (f + m), where p is a
  * quadratic fitted to the curve that quadrature of Coulomb friction gives. It is convex in both
- * cases: the angle of the normal decreases monotonically with c (tested).
+ * cases: the angle of the normal decreases monotonically with c (tested). That of points is in
+ * local_points.c.
  */
 #include "contact/local/local_internal.h"
 
@@ -14,7 +15,7 @@ double tact_local_surface_curvature(const struct tact_local_problem *problem, do
     enum tact_surface surface = problem->surface;
     const double *p = surface == TACT_SURFACE_FITTED ? problem->fit : fit[surface];
     double sum = f + m;
-    if (!(sum > 0.0) || surface == TACT_SURFACE_ELLIPSOID) {
+    if (!(sum > 0.0) || surface == TACT_SURFACE_ELLIPSOID || surface == TACT_SURFACE_POINTS) {
         w[0] = w[1] = 1.0;
         *curvature = 0.0;
         return sum;

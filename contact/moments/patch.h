@@ -78,9 +78,10 @@ struct tact_patch {
     double radius;     /**< ELASTIC: effective radius of curvature R [m]; else 0 */
     double stretch[2]; /**< ELASTIC: semi-axes along t1 and t2 over the radius of a disc of the same
                           area; 1 1: round [1] */
-    enum tact_spin_kind spin;  /**< how its torsion limit is computed */
-    enum tact_surface surface; /**< limit surface of friction and torsion */
-    double fit[3];             /**< FITTED: parameters of that surface [1] */
+    enum tact_spin_kind spin;           /**< how its torsion limit is computed */
+    enum tact_surface surface;          /**< limit surface of friction and torsion */
+    double fit[3];                      /**< FITTED: parameters of that surface [1] */
+    struct tact_friction_points points; /**< POINTS: parts of the pressure */
     double spin_arm;   /**< ELLIPSE: torsion limit over mu N [m], with the centre of pressure at the
                           centre; ELASTIC: see tact_patch_spin_arm() */
     double modulus;    /**< ELASTIC: E* [Pa]; 0 for a fingertip */

@@ -44,6 +44,7 @@ void tact_assemble_schur(struct tact_world *world, struct block *block)
     block->local.passes = block->uncoupled ? 0 : 3;
     block->local.surface = c->patch.surface;
     memcpy(block->local.fit, c->patch.fit, sizeof block->local.fit);
+    block->local.points = &c->patch.points;
 }
 
 static void factor_block(struct tact_world *world, struct block *block)

@@ -65,8 +65,35 @@ static void make_corners(struct bytes *b, struct tact_local_problem *p)
     p->corners = count;
 }
 
+/* Parts of a pressure about its centre, their number, places and shares from the bytes; returns
+ * their torsion arm. */
+static double make_parts(struct bytes *b, double length, struct tact_friction_points *parts)
+{
+    double load = 0.0, x = 0.0, y = 0.0, arm = 0.0;
+    memset(parts, 0, sizeof *parts);
+    parts->count = 1 + (int)(next_byte(b) % TACT_FRICTION_POINTS);
+    for (int i = 0; i < parts->count; i++) {
+        parts->x[i] = length * number(b, 3);
+        parts->y[i] = length * number(b, 3);
+        parts->arm[i] = length * positive(b, 3);
+        parts->share[i] = 1.0 + next_byte(b);
+        load += parts->share[i];
+        x += parts->share[i] * parts->x[i];
+        y += parts->share[i] * parts->y[i];
+    }
+    for (int i = 0; i < parts->count; i++) {
+        parts->share[i] /= load;
+        parts->x[i] -= x / load;
+        parts->y[i] -= y / load;
+        arm += parts->share[i] * sqrt(parts->x[i] * parts->x[i] + parts->y[i] * parts->y[i] +
+                                      parts->arm[i] * parts->arm[i]);
+    }
+    return arm;
+}
+
 /* S is a sum of up to 8 squares, so positive semidefinite of any rank; lengths are of order 1. */
-static void make_problem(struct bytes *b, struct tact_local_problem *p)
+static void make_problem(struct bytes *b, struct tact_local_problem *p,
+                         struct tact_friction_points *parts)
 {
     memset(p, 0, sizeof *p);
     double length = ldexp(1.0, (int)(next_byte(b) % 21) - 14);
@@ -94,8 +121,13 @@ static void make_problem(struct bytes *b, struct tact_local_problem *p)
     }
     unsigned kind = next_byte(b);
     p->mu = kind % 7 == 0 ? 0.0 : (kind % 11 == 0 ? 1e6 : positive(b, 4));
-    p->surface = (enum tact_surface)(next_byte(b) % 3);
+    p->surface = (enum tact_surface)(next_byte(b) % 4);
     p->spin_arm = positive(b, 4) * length;
+    if (p->surface == TACT_SURFACE_FITTED) {
+        p->surface = TACT_SURFACE_POINTS;
+        p->points = parts;
+        p->spin_arm = make_parts(b, length, parts);
+    }
     p->rectangle[0] = p->rectangle[1] = kind % 2 ? length : 0.0;
     if (kind % 3) {
         p->semi[0] = length * positive(b, 4);
@@ -248,8 +280,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct bytes b = {data, size};
     struct tact_local_problem p;
+    struct tact_friction_points parts;
     double r[6] = {0.0}, d[2];
-    make_problem(&b, &p);
+    make_problem(&b, &p, &parts);
     check_cone(&p);
     p.corners = 0; /* Algorithm 1 supports only ellipses */
     for (p.by_mass = 0; p.by_mass < 2; p.by_mass++) {

@@ -1,0 +1,165 @@
+/*
+ * The limit surface of a pressure given by its parts (struct tact_friction_points). Its support
+ * function is the power of friction at a slip s = (v_1, v_2, k w) over mu f_n,
+ *
+ *     h(s) = sum share sqrt(s' A s),   s' A s = |v + w x r|^2 + (w arm)^2
+ *
+ * with A = J'J of each part. Friction at s is z = h'(s). h^2 / 2 and half of the square of the
+ * gauge of the surface are conjugates, so the slip that belongs to z is the least of h^2 / 2 - z.s,
+ * smooth and strictly convex; and the Hessians are inverse to each other. With L = s' A s of each
+ * part at one slip,
+ *
+ *     h(s)^2 <= s' H s,   H = h sum share A / sqrt(L),   H s = h h'(s) there
+ *
+ * (Cauchy and Schwarz): the ellipsoid z' H^-1 z = 1 contains the surface and is tangent to it at
+ * that slip. A step to the least of s' H s / 2 - z.s therefore always descends, and is the fallback
+ * of Newton's method.
+ */
+#include <math.h>
+#include <string.h>
+#include "contact/local/local_points_internal.h"
+#include "contact/vec.h"
+
+#define SOLVED 2e-14 /* residual, of the friction, that is rounding alone */
+#define REST 1e-12   /* the same, from which a step that does not reduce it ends the search */
+#define MOST_STEPS 60
+
+/* Inverse of a symmetric 3 x 3 matrix. */
+static void invert(const double *m, double *out)
+{
+    double cross[3][3];
+    tact_v3_cross(cross[0], m + 3, m + 6);
+    tact_v3_cross(cross[1], m + 6, m);
+    tact_v3_cross(cross[2], m, m + 3);
+    double det = tact_v3_dot(m, cross[0]), inverse = 1.0 / det;
+    for (int i = 0; i < 9; i++) {
+        out[i] = inverse * cross[i % 3][i / 3];
+    }
+}
+
+/* Moves a slip by the matrix's inverse times the residual. */
+static void move(const double *matrix, const double *left, double *slip)
+{
+    double by[9], step[3];
+    invert(matrix, by);
+    tact_m3_mul_v3(step, by, left);
+    tact_v3_add(slip, slip, step);
+}
+
+/* Residual of z = h h'(s), and h^2 / 2 - z.s. */
+static double residual(const struct points_at *at, const double *z, const double *slip,
+                       double *left, double *objective)
+{
+    for (int i = 0; i < 3; i++) {
+        left[i] = z[i] - at->power * at->force[i];
+    }
+    *objective = 0.5 * at->power * at->power - tact_v3_dot(z, slip);
+    return tact_v3_norm(left);
+}
+
+double tact_points_limit(const struct tact_local_problem *problem, const double z[3],
+                         double slip[3], struct points_at *at)
+{
+    struct points_at next;
+    double size = tact_v3_norm(z), left[3], then[3], value, after;
+    if (!(size > 0.0)) {
+        memset(at, 0, sizeof *at);
+        tact_v3_set(slip, 0.0, 0.0, 0.0);
+        return 0.0;
+    }
+    if (!(tact_v3_dot(slip, slip) > 0.0)) {
+        tact_v3_copy(slip, z);
+    }
+    tact_points_at(problem, slip, at);
+    double error = residual(at, z, slip, left, &value);
+    for (int i = 0; i < MOST_STEPS && error > SOLVED * size; i++) {
+        double tried[3];
+        tact_v3_copy(tried, slip);
+        move(at->hessian, left, tried);
+        tact_points_at(problem, tried, &next);
+        double rest = residual(&next, z, tried, then, &after);
+        if (!(rest < 0.5 * error || after < value)) {
+            if (error <= REST * size) {
+                break;
+            }
+            tact_v3_copy(tried, slip);
+            move(at->metric, left, tried);
+            tact_points_at(problem, tried, &next);
+            rest = residual(&next, z, tried, then, &after);
+        }
+        tact_v3_copy(slip, tried);
+        tact_v3_copy(left, then);
+        *at = next;
+        error = rest;
+        value = after;
+    }
+    return tact_v3_dot(z, slip);
+}
+
+/* Square of a bound on the gauge: z is the sum of forces of the parts at what would be their slips
+ * if friction were proportional to slip; the gauge is at most the largest of these over its limit.
+ */
+static double gauge_bound(const struct tact_local_problem *problem, const double z[3])
+{
+    const struct tact_friction_points *p = problem->points;
+    double square = 0.0, worst = 0.0;
+    for (int i = 0; i < p->count; i++) {
+        square += p->share[i] * (p->x[i] * p->x[i] + p->y[i] * p->y[i] + p->arm[i] * p->arm[i]);
+    }
+    if (!(square > 0.0)) {
+        return INFINITY;
+    }
+    double w = z[2] * problem->spin_arm / square;
+    for (int i = 0; i < p->count; i++) {
+        double a = z[0] - w * p->y[i], b = z[1] + w * p->x[i], c = w * p->arm[i];
+        worst = tact_max(worst, a * a + b * b + c * c);
+    }
+    return worst;
+}
+
+int tact_points_within(const struct tact_local_problem *problem, const double z[3], double limit)
+{
+    struct points_at at;
+    double slip[3] = {z[0], z[1], z[2]}, size = tact_v3_dot(z, z);
+    if (!(size > 0.0) || gauge_bound(problem, z) <= limit * limit) {
+        return 1;
+    }
+    tact_points_at(problem, slip, &at);
+    return size <= limit * at.power && tact_points_limit(problem, z, slip, &at) <= limit * limit;
+}
+
+double tact_points_bend(const struct tact_local_problem *problem, const double z[3],
+                        double normal[3], double bend[9])
+{
+    struct points_at at;
+    double square = tact_points_limit(problem, z, normal, &at);
+    if (square > 0.0) {
+        invert(at.hessian, bend);
+    } else {
+        memset(bend, 0, 9 * sizeof *bend);
+    }
+    return square;
+}
+
+void tact_points_ellipsoid(const struct tact_local_problem *problem, const double slip[3],
+                           double lower[9])
+{
+    struct points_at at;
+    const double any[3] = {1.0, 0.0, 0.0};
+    const double *m = at.metric;
+    tact_points_at(problem, tact_v3_dot(slip, slip) > 0.0 ? slip : any, &at);
+    memset(lower, 0, 9 * sizeof *lower);
+    lower[0] = sqrt(m[0]);
+    lower[3] = m[3] / lower[0];
+    lower[6] = m[6] / lower[0];
+    lower[4] = sqrt(m[4] - lower[3] * lower[3]);
+    lower[7] = (m[7] - lower[6] * lower[3]) / lower[4];
+    lower[8] = sqrt(m[8] - lower[6] * lower[6] - lower[7] * lower[7]);
+}
+
+void tact_points_unscale(const double lower[9], const double z[3], double y[3])
+{
+    y[0] = z[0] / lower[0];
+    y[1] = (z[1] - lower[3] * y[0]) / lower[4];
+    y[2] = (z[2] - lower[6] * y[0] - lower[7] * y[1]) / lower[8];
+}

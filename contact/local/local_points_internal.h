@@ -1,0 +1,47 @@
+/*
+ * The limit surface of a pressure given by its parts. Friction z = (f_1, f_2, tau_d / k) / mu in
+ * [N s], at its limit where the surface's gauge is the normal force; slip s = (v_1, v_2, k w) at
+ * the centre of pressure [m/s], of any length.
+ */
+#ifndef TACT_CONTACT_LOCAL_POINTS_INTERNAL_H
+#define TACT_CONTACT_LOCAL_POINTS_INTERNAL_H
+
+#include "contact/local/local.h"
+
+/* 1 where the limit surface is that of points. */
+static inline int tact_has_points(const struct tact_local_problem *problem)
+{
+    return problem->surface == TACT_SURFACE_POINTS && problem->spin_arm > 0.0;
+}
+
+/* At a slip, not 0: power over mu f_n, friction over mu f_n, the ellipsoid that contains the
+ * surface and is tangent to it there, and the Hessian of half the square of the power. */
+struct points_at {
+    double power, force[3], metric[9], hessian[9];
+};
+
+void tact_points_at(const struct tact_local_problem *problem, const double slip[3],
+                    struct points_at *out);
+
+/* Square of the gauge of the surface at z, and half of its gradient: a slip to which z is opposite
+ * at its limit. slip: on input one near that, or 0. at: output, at that slip; all 0 for z = 0. */
+double tact_points_limit(const struct tact_local_problem *problem, const double z[3],
+                         double slip[3], struct points_at *at);
+
+/* 1 where the gauge at z is at most a limit; less work than the gauge where it is far from that. */
+int tact_points_within(const struct tact_local_problem *problem, const double z[3], double limit);
+
+/* Square of the gauge, half of its gradient, and half of the Hessian of the square. normal: on
+ * input one near it, or 0. */
+double tact_points_bend(const struct tact_local_problem *problem, const double z[3],
+                        double normal[3], double bend[9]);
+
+/* Lower triangular L such that z = L y, |y| <= 1, is the ellipsoid that contains the surface and is
+ * tangent to it at a slip; 0 0 0 counts as one along t1. */
+void tact_points_ellipsoid(const struct tact_local_problem *problem, const double slip[3],
+                           double lower[9]);
+
+/* Solves z = L y. */
+void tact_points_unscale(const double lower[9], const double z[3], double y[3]);
+
+#endif

@@ -1,0 +1,115 @@
+/* Power, friction and curvature of a pressure's parts at a slip: a sum over the parts, four at a
+ * time. */
+#include <math.h>
+#include "contact/local/local_points_internal.h"
+#include "contact/simd_internal.h"
+#include "contact/vec.h"
+
+#define LEAST_ARM 0.01 /* of the spin arm: of a part */
+
+enum { LANES = 4 };
+
+_Static_assert(TACT_FRICTION_POINTS % LANES == 0, "arrays of parts are read in whole vectors");
+
+/* Sums over the parts: q = share / speed times 1, x, y and the square of the distance; q times the
+ * velocity (a, b) and torque speed c; and q / speed^2 times their products. */
+struct sums {
+    tact_d4 one, x, y, square, a, b, c, aa, ab, ac, bb, bc, cc;
+};
+
+/* Loads parts from `first` on; lanes without one are 0. */
+TACT_INLINE void load_parts(const double *from, int count, tact_d4 *out)
+{
+    if (count >= LANES) {
+        memcpy(out, from, sizeof *out);
+        return;
+    }
+    *out = (tact_d4){0.0};
+    for (int i = 0; i < count; i++) {
+        (*out)[i] = from[i];
+    }
+}
+
+TACT_INLINE void root_of(const tact_d4 *square, tact_d4 *out)
+{
+#ifdef __SSE2__
+    __m128d half[2];
+    memcpy(half, square, sizeof half);
+    half[0] = _mm_sqrt_pd(half[0]);
+    half[1] = _mm_sqrt_pd(half[1]);
+    memcpy(out, half, sizeof half);
+#else
+    for (int i = 0; i < LANES; i++) {
+        (*out)[i] = sqrt((*square)[i]);
+    }
+#endif
+}
+
+TACT_INLINE double add_lanes(const tact_d4 *a)
+{
+    return ((*a)[0] + (*a)[1]) + ((*a)[2] + (*a)[3]);
+}
+
+/* Adds the parts from `first` on. v, w: slip at the centre, and spin [1/m]. */
+TACT_INLINE void add_parts(const struct tact_friction_points *p, int first, const double *v,
+                           double w, double least, struct sums *sums)
+{
+    tact_d4 x, y, share, arm, speed;
+    int left = p->count - first;
+    load_parts(p->x + first, left, &x);
+    load_parts(p->y + first, left, &y);
+    load_parts(p->share + first, left, &share);
+    load_parts(p->arm + first, left, &arm);
+    tact_d4 own = arm * arm, floor = {least, least, least, least};
+    own = TACT_D4_MAX(own, floor);
+    tact_d4 a = v[0] - w * y, b = v[1] + w * x, c = x * b - y * a + own * w;
+    tact_d4 square = a * a + b * b + own * (w * w);
+    root_of(&square, &speed);
+    tact_d4 q = share / speed, bent = q / square, ba = bent * a, bb = bent * b;
+    sums->one += q;
+    sums->x += q * x;
+    sums->y += q * y;
+    sums->square += q * (x * x + y * y + own);
+    sums->a += q * a;
+    sums->b += q * b;
+    sums->c += q * c;
+    sums->aa += ba * a;
+    sums->ab += ba * b;
+    sums->ac += ba * c;
+    sums->bb += bb * b;
+    sums->bc += bb * c;
+    sums->cc += bent * c * c;
+}
+
+TACT_TWICE(void, tact_points_at,
+           (const struct tact_local_problem *problem, const double slip[3], struct points_at *out),
+           (problem, slip, out))
+{
+    const struct tact_friction_points *p = problem->points;
+    const double inverse = 1.0 / problem->spin_arm, floor = LEAST_ARM * problem->spin_arm;
+    struct sums s;
+    memset(&s, 0, sizeof s);
+    for (int i = 0; i < p->count; i += LANES) {
+        add_parts(p, i, slip, slip[2] * inverse, floor * floor, &s);
+    }
+    const double one = add_lanes(&s.one), over = inverse * inverse;
+    double *force = out->force;
+    tact_v3_set(force, add_lanes(&s.a), add_lanes(&s.b), inverse * add_lanes(&s.c));
+    out->power = tact_v3_dot(slip, force);
+    const double sum[6] = {one,
+                           0.0,
+                           -inverse * add_lanes(&s.y),
+                           one,
+                           inverse * add_lanes(&s.x),
+                           over * add_lanes(&s.square)};
+    const double bent[6] = {add_lanes(&s.aa),           add_lanes(&s.ab),
+                            inverse * add_lanes(&s.ac), add_lanes(&s.bb),
+                            inverse * add_lanes(&s.bc), over * add_lanes(&s.cc)};
+    for (int i = 0, k = 0; i < 3; i++) {
+        for (int j = i; j < 3; j++, k++) {
+            out->metric[3 * i + j] = out->metric[3 * j + i] = out->power * sum[k];
+            out->hessian[3 * i + j] = out->hessian[3 * j + i] =
+                out->power * (sum[k] - bent[k]) + force[i] * force[j];
+        }
+    }
+}

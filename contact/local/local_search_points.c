@@ -1,0 +1,90 @@
+/*
+ * The search for a solution on a limit surface of points, where Newton's method on the active
+ * limits fails from the initial impulse: the surface is replaced by the ellipsoid that contains it
+ * and is tangent to it at a slip, and the slip of the solution on that is the next. At a given
+ * normal force each such step reduces the convex function of which the slip of the solution is the
+ * minimum, as the ellipsoid bounds the power from above. From these impulses Newton's method is
+ * tried again.
+ */
+#include <math.h>
+#include <string.h>
+#include "contact/limits.h"
+#include "contact/local/local_active_internal.h"
+#include "contact/local/local_points_internal.h"
+#include "contact/local/local_scaled_internal.h"
+#include "contact/vec.h"
+
+#define CONVERGED 1e-13 /* of the patch and of the slip: change that counts as none */
+
+enum { STEPS = 32, FULL_STEPS = 6 }; /* after the full ones the centre of pressure moves by half */
+
+/* Slip opposite to the velocity without friction. */
+static void initial_slip(const struct tact_local_problem *problem, struct friction_state *at)
+{
+    const double *b = problem->b, *d = at->d;
+    if (!(tact_v3_dot(at->slip, at->slip) > 0.0)) {
+        tact_v3_set(at->slip, d[1] * b[3] - b[1], -d[0] * b[3] - b[2], -problem->spin_arm * b[3]);
+    }
+}
+
+/* Slip to which the friction of r, on the ellipsoid of a friction state, is opposite. */
+static void slip_of(const struct tact_local_problem *problem, const struct friction_state *at,
+                    const double *r, double *slip)
+{
+    double z[3], y[3], l[9];
+    tact_local_friction(problem, r, at->d, z);
+    tact_points_ellipsoid(problem, at->slip, l);
+    tact_points_unscale(l, z, y);
+    slip[2] = y[2] / l[8];
+    slip[1] = (y[1] - l[7] * slip[2]) / l[4];
+    slip[0] = (y[0] - l[3] * slip[1] - l[6] * slip[2]) / l[0];
+}
+
+/* Moves a state to the next; share: of the way to the centre of pressure. Returns the change. */
+static double move_state(const struct tact_local_problem *problem, struct friction_state *at,
+                         const double *d, const double *slip, double share)
+{
+    double before[3], after[3], change = 0.0;
+    for (int i = 0; i < 2 && tact_local_rolls(problem); i++) {
+        double step = share * (d[i] - at->d[i]);
+        at->d[i] += step;
+        change = tact_max(change, fabs(step) / problem->semi[i]);
+    }
+    if (tact_v3_normalize(before, at->slip) > 0.0 && tact_v3_normalize(after, slip) > 0.0) {
+        tact_v3_sub(before, after, before);
+        change = tact_max(change, tact_v3_norm(before));
+        tact_v3_copy(at->slip, slip);
+    }
+    return change;
+}
+
+int tact_local_search_points(const struct tact_local_problem *problem, double r[6])
+{
+    struct friction_state at, own;
+    double slip[3], multiplier = 0.0, change = INFINITY;
+    int limits = 0;
+    tact_local_friction_state(problem, r, &at);
+    initial_slip(problem, &at);
+    for (int i = 0; i < STEPS && change > CONVERGED; i++) {
+        limits = tact_local_solve_at(problem, &at, r, &multiplier);
+        if (!(r[0] > 0.0)) {
+            return limits;
+        }
+        double next[6];
+        memcpy(next, r, sizeof next);
+        int found = i % 2 ? tact_local_active(problem, next) : -1;
+        if (found >= 0) {
+            memcpy(r, next, sizeof next);
+            return found;
+        }
+        tact_local_friction_state(problem, r, &own);
+        if (limits & TACT_LIMIT_CONE) {
+            slip_of(problem, &at, r, slip);
+        } else { /* it sticks: within the surface, unless that is narrower than the ellipsoid */
+            int within = tact_local_within_friction(problem, r, own.d);
+            tact_v3_copy(slip, within ? at.slip : own.slip);
+        }
+        change = move_state(problem, &at, own.d, slip, i < FULL_STEPS ? 1.0 : 0.5);
+    }
+    return limits;
+}

@@ -1,0 +1,225 @@
+/* The limit surface of a pressure given by its parts, and the local law with it. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include "contact/counts.h"
+#include "contact/local/local_active_internal.h"
+#include "contact/local/local_points_internal.h"
+#include "support/friction_parts.h"
+#include "support/local_problem.h"
+#include "support/random.h"
+
+/* Parts at random: in a disc, in two groups, or almost in a line. Returns their torsion arm. */
+static double random_parts(struct tact_friction_points *p, double size)
+{
+    double load = 0.0, x = 0.0, y = 0.0, arm = 0.0;
+    int like = (int)uniform(0, 3);
+    memset(p, 0, sizeof *p);
+    p->count = 3 + (int)uniform(0, TACT_FRICTION_POINTS - 2);
+    for (int i = 0; i < p->count; i++) {
+        double way = uniform(0, 2 * M_PI), far = size * sqrt(uniform(0, 1));
+        p->x[i] = far * cos(way) + (like == 1 ? (i % 2 ? 3.0 : -3.0) * size : 0.0);
+        p->y[i] = far * sin(way) * (like == 2 ? 0.01 : 1.0);
+        p->share[i] = uniform(0.2, 1.0);
+        p->arm[i] = size * uniform(0.5, 1.0) / sqrt(p->count);
+        load += p->share[i];
+        x += p->share[i] * p->x[i];
+        y += p->share[i] * p->y[i];
+    }
+    for (int i = 0; i < p->count; i++) {
+        p->share[i] /= load;
+        p->x[i] -= x / load;
+        p->y[i] -= y / load;
+        arm += p->share[i] * sqrt(p->x[i] * p->x[i] + p->y[i] * p->y[i] + p->arm[i] * p->arm[i]);
+    }
+    return arm;
+}
+
+/* Gauge, its gradient and its Hessian against the sum over the parts and differences. */
+static void surface_is_the_sum_of_its_parts(void **state)
+{
+    (void)state;
+    double worst = 0.0, bent = 0.0, symmetric = 0.0;
+    for (int n = 0; n < 4000; n++) {
+        struct tact_friction_points parts;
+        struct tact_local_problem p = {.surface = TACT_SURFACE_POINTS, .points = &parts};
+        double z[3], normal[3], bend[9], friction[3], step = 1e-6;
+        p.spin_arm = random_parts(&parts, exp(uniform(-8, 2)));
+        double scale = exp(uniform(-15, 15));
+        for (int i = 0; i < 3; i++) {
+            z[i] = scale * uniform(-1, 1) * (n % 4 == 3 && i < 2 ? 1e-6 : 1.0);
+        }
+        double gauge = sqrt(tact_points_bend(&p, z, normal, bend));
+        friction_of_parts(&parts, normal, normal[2] / p.spin_arm, friction);
+        friction[2] /= p.spin_arm;
+        for (int i = 0; i < 3; i++) {
+            worst = fmax(worst, fabs(friction[i] - z[i] / gauge));
+        }
+        for (int k = 0; k < 3; k++) {
+            double beside[2][3], any[9], moved[3];
+            for (int side = 0; side < 2; side++) {
+                tact_v3_copy(moved, z);
+                moved[k] += (side ? step : -step) * gauge;
+                tact_points_bend(&p, moved, beside[side], any);
+            }
+            for (int i = 0; i < 3; i++) {
+                double slope = (beside[1][i] - beside[0][i]) / (2.0 * step * gauge);
+                double size = fabs(bend[0]) + fabs(bend[4]) + fabs(bend[8]);
+                bent = fmax(bent, fabs(slope - bend[3 * i + k]) / size);
+                symmetric = fmax(symmetric, fabs(bend[3 * i + k] - bend[3 * k + i]) / size);
+            }
+        }
+    }
+    print_message("friction within %.1e, curvature within %.1e of differences, symmetric to %.1e\n",
+                  worst, bent, symmetric);
+    assert_true(worst < 1e-11 && bent < 1e-4 && symmetric < 1e-12);
+}
+
+/* How far r is from the law: friction is that of the parts at its own slip, or it sticks within
+ * what they can bear; no approach, and no normal velocity at the centre of pressure. */
+static double miss_of(const struct tact_local_problem *p, const double *r, int *slips)
+{
+    double u[6], f[3], speed = 0.0, worst = 0.0;
+    velocity(p, r, u);
+    for (int i = 0; i < 3; i++) {
+        speed = fmax(speed, fabs(p->b[i]) + p->spin_arm * fabs(p->b[3 + i]));
+    }
+    worst = closing(p, u) / speed;
+    if (!(r[0] > 0)) {
+        return worst;
+    }
+    double d[2] = {-r[5] / r[0], r[4] / r[0]}, force = p->mu * r[0];
+    double v[2] = {d[1] * u[3] - u[1], -u[2] - d[0] * u[3]}, k = p->spin_arm;
+    double torsion = r[3] - (d[0] * r[2] - d[1] * r[1]);
+    double slip = sqrt(v[0] * v[0] + v[1] * v[1] + k * k * u[3] * u[3]);
+    worst = fmax(worst, fabs(u[0] + d[1] * u[4] - d[0] * u[5]) / speed);
+    double power = friction_of_parts(p->points, v, -u[3], f);
+    double given = r[1] * v[0] + r[2] * v[1] - torsion * u[3];
+    worst = fmax(worst, fabs(given - force * power) / (force * speed));
+    if (slip > 1e-7 * speed) {
+        (*slips)++;
+        worst = fmax(worst, slip / speed * hypot(r[1] - force * f[0], r[2] - force * f[1]) / force);
+        worst = fmax(worst, slip / speed * fabs(torsion - force * f[2]) / (force * k));
+    }
+    for (int i = 0; i < 40; i++) { /* within every tangent plane */
+        double way[3] = {uniform(-1, 1), uniform(-1, 1), uniform(-1, 1)};
+        double most = force * friction_of_parts(p->points, way, way[2] / k, f);
+        double is = r[1] * way[0] + r[2] * way[1] + torsion * way[2] / k;
+        worst = fmax(worst, is / most - 1.0);
+    }
+    return worst;
+}
+
+static void cone_solves_points(void **state)
+{
+    (void)state;
+    static const char *const kinds[] = {"points", "ellipses", "polygons"};
+    for (int kind = POINT; kind <= POLYGON; kind++) {
+        int failures = 0, slips = 0, by[3] = {0};
+        double worst = 0.0;
+        for (int n = 0; n < 3000; n++) {
+            struct tact_local_problem p;
+            struct tact_friction_points parts;
+            double r[6] = {0};
+            random_problem(&p, (enum kind)kind);
+            p.surface = TACT_SURFACE_POINTS;
+            p.points = &parts;
+            p.spin_arm = random_parts(&parts, p.spin_arm);
+            tact_local_prepare(&p);
+            for (int pass = 0; pass < 50; pass++) {
+                int stage;
+                tact_local_cone_by(&p, r, &stage);
+                by[stage - TACT_COUNT_STICK]++;
+                if (tact_local_residual(&p, r) < 1e-12) {
+                    break;
+                }
+            }
+            double miss = miss_of(&p, r, &slips);
+            assert_true(isfinite(miss));
+            if (miss > 1e-8) {
+                failures++;
+                assert_true(tact_local_residual(&p, r) > 1e-10);
+            } else {
+                worst = fmax(worst, miss);
+            }
+        }
+        print_message("%s: %d of 3000 unsolved, the others within %.1e, %d slip; stick %d, active "
+                      "set %d, search %d\n",
+                      kinds[kind], failures, worst, slips, by[0], by[1], by[2]);
+        assert_in_range(failures, 0, 2);
+        assert_true(slips > 300);
+    }
+}
+
+/* From a near solution by Newton's method, and the derivative against differences of solutions. */
+static void derivative_is_that_of_solutions(void **state)
+{
+    (void)state;
+    int tried = 0, found = 0, differ = 0, compared = 0;
+    for (int n = 0; n < 1500; n++) {
+        struct tact_local_problem p;
+        struct tact_friction_points parts;
+        double r[6] = {0}, slope[36];
+        random_problem(&p, (enum kind)(n % 3));
+        p.surface = TACT_SURFACE_POINTS;
+        p.points = &parts;
+        p.spin_arm = random_parts(&parts, p.spin_arm);
+        tact_local_prepare(&p);
+        tact_local_cone(&p, r);
+        if (!(r[0] > 0) || tact_local_residual(&p, r) > 1e-12) {
+            continue;
+        }
+        tried++;
+        double next[6];
+        for (int k = 0; k < 6; k++) {
+            p.b[k] *= uniform(0.99, 1.01);
+        }
+        memcpy(next, r, sizeof next);
+        found += tact_local_active(&p, next) >= 0 && tact_local_residual(&p, next) <= 1e-10;
+        memcpy(next, r, sizeof next);
+        tact_local_cone(&p, next);
+        if (tact_local_residual(&p, next) > 1e-12 || !tact_local_derivative(&p, next, slope)) {
+            continue;
+        }
+        double worst = 0.0, size = 0.0;
+        int same = 1;
+        for (int k = 0; k < p.rows; k++) {
+            struct tact_local_problem beside = p;
+            double both[2][6], unit = fabs(p.b[k]) * 1e-6;
+            int limits[2];
+            for (int side = 0; side < 2; side++) {
+                memcpy(both[side], next, sizeof both[side]);
+                beside.b[k] = p.b[k] + (side ? unit : -unit);
+                limits[side] = tact_local_cone(&beside, both[side]);
+                same &= tact_local_residual(&beside, both[side]) < 1e-12;
+            }
+            same &= limits[0] == limits[1];
+            for (int i = 0; i < p.rows; i++) {
+                double by_difference = 0.5 * (both[1][i] - both[0][i]);
+                worst = fmax(worst, fabs(by_difference - slope[6 * i + k] * unit) / next[0]);
+                size = fmax(size, fabs(by_difference) / next[0]);
+            }
+        }
+        compared += same;
+        differ += same && worst > 1e-4 * size;
+    }
+    print_message("%d of %d near problems solved; %d derivatives, %d differ\n", found, tried,
+                  compared, differ);
+    assert_true(found >= 0.97 * tried && compared > 500);
+    assert_int_equal(differ, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(surface_is_the_sum_of_its_parts),
+        cmocka_unit_test(cone_solves_points),
+        cmocka_unit_test(derivative_is_that_of_solutions),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
