@@ -23,6 +23,7 @@ const char *tact_solve_count_name(int count)
         [TACT_COUNT_NOT_FOUND] = "closest_not_found",
         [TACT_COUNT_EDGES] = "smooth_edges",
         [TACT_COUNT_POLYGONS] = "pressure_polygons",
+        [TACT_COUNT_PARTS] = "pressure_parts",
         [TACT_COUNT_ALIKE] = "pressures_alike",
         [TACT_COUNT_CROWDED] = "pressures_crowded",
         [TACT_COUNT_OVERSHOT] = "overshoot_corrected",

@@ -36,6 +36,7 @@ enum tact_solve_count {
     TACT_COUNT_EDGES,      /**< smooth pairs that touch at edges, or along a line or face where they
                               conform, and are measured by features or volume */
     TACT_COUNT_POLYGONS,   /**< polygons of the contact surfaces of pressure fields */
+    TACT_COUNT_PARTS, /**< parts of their pressures that the friction limits are computed from */
     TACT_COUNT_ALIKE, /**< pairs of their cells whose pressures are equal in a volume: the force is
                          discontinuous there */
     TACT_COUNT_CROWDED,  /**< pairs of pressure fields with more polygons than the capacity, which

@@ -11,29 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
-#include "contact/local/local_internal.h"
 #include "contact/pair/field/field_model_internal.h"
+#include "support/field_patch.h"
 #include "support/field_skin.h"
 #include "support/random.h"
 #include "support/world_scene.h"
 
 #define G 9.81
 #define PI 3.14159265358979323846
-
-static void set_field(struct world_scene *s, int material, double modulus, double thickness)
-{
-    const struct tact_material of = {.field = {.modulus = modulus, .thickness = thickness}};
-    assert_int_equal(tact_world_set_material(s->world, material, &of), 0);
-}
-
-static struct tact_contact_law law_of(double mu, double dissipation, double hunt_crossley)
-{
-    struct tact_contact_law law = scene_rigid(mu);
-    law.model = tact_contact_model_find("field");
-    law.dissipation = dissipation;
-    law.hunt_crossley = hunt_crossley;
-    return law;
-}
 
 /* A soft box, or a rigid one on a soft half-space, sinks by its weight over the layer's
  * stiffness. */
@@ -150,107 +135,6 @@ static void a_spinning_box_stops_at_the_exact_angle(void **state)
     }
 }
 
-/* Relative error of the power that friction dissipates by the patch's limit surface at a slip (v,
- * w arm) of length 1, compared with friction at its points. */
-static double power_error(const struct field_points *points, const struct tact_patch *patch)
-{
-    struct tact_local_problem law = {.surface = TACT_SURFACE_FITTED};
-    double worst = 0.0, total = 0.0, arm = patch->spin_arm;
-    memcpy(law.fit, patch->fit, sizeof law.fit);
-    for (int i = 0; i < points->count; i++) {
-        total += points->load[i];
-    }
-    for (int n = 0; n < 200; n++) {
-        double way = PI * n / 20.0, mix = 0.5 * PI * (n / 10) / 19.0, exact = 0.0, most = 0.0;
-        double v[3] = {cos(mix) * cos(way), cos(mix) * sin(way), sin(mix)};
-        for (int i = 0; i < points->count; i++) {
-            exact += points->load[i] *
-                     hypot(v[0] - v[2] / arm * points->y[i], v[1] + v[2] / arm * points->x[i]);
-        }
-        for (int k = 0; k <= 400;
-             k++) { /* support function of the limit surface: the maximum over its points */
-            double t = 0.5 * PI * k / 400.0, w[2], f = cos(t) * cos(t), m = sin(t) * sin(t);
-            double g = tact_local_surface(&law, f, m, w);
-            most = fmax(most, (cos(t) * cos(mix) + sin(t) * sin(mix)) / sqrt(g));
-        }
-        worst = fmax(worst, fabs(most * total / exact - 1.0));
-    }
-    return worst;
-}
-
-/* A punch of some boxes, pressed into a soft half-space: its friction limit against quadrature. */
-static double limit_error(const double *boxes, int count, double *arm)
-{
-    struct world_scene s;
-    struct tact_shape shape;
-    struct field_surface of;
-    struct tact_pressure_field *plane, *punch;
-    struct tact_patch patch;
-    struct tact_world_options o = tact_world_options_default();
-    struct tact_contact_law law = law_of(0.5, 0.0, 0.0);
-    struct tact_field_scratch *scratch = tact_field_scratch_create(1000);
-    struct field_points *points = malloc(sizeof *points);
-    struct tact_pose at = tact_pose_identity(), up = at;
-    scene_open(&s, NULL);
-    shape = scene_boxes(&s, boxes, count);
-    up.position[2] = 0.01 - 1e-5;
-    assert_int_equal(field_of_shape(&shape, INFINITY, &punch, NULL), 0);
-    assert_int_equal(tact_field_halfspace(1e8, &plane), 0);
-    assert_int_equal(tact_field_find(punch, &up, plane, &at, scratch, &of), 1);
-    struct tact_pair_query q = {.law = &law, .options = &o};
-    struct field_part part;
-    tact_field_sum(&of, -1, &part);
-    assert_int_equal(tact_field_patch(&q, &of, &part, points, &patch), 0);
-    double error = power_error(points, &patch);
-    *arm = patch.spin_arm;
-    tact_field_free(plane);
-    tact_field_free(punch);
-    tact_field_scratch_destroy(scratch);
-    free(points);
-    scene_close(&s);
-    return error;
-}
-
-/* Mean distance of the boxes' faces from the origin. */
-static double mean_distance(const double *boxes, int count)
-{
-    enum { FINE = 400 };
-    double sum = 0.0, area = 0.0;
-    for (int b = 0; b < count; b++) {
-        const double *box = boxes + 6 * b, part = box[3] * box[4] / (FINE * FINE);
-        for (int i = 0; i < FINE * FINE; i++) {
-            sum += part * hypot(box[0] + box[3] * ((i / FINE + 0.5) / FINE - 0.5),
-                                box[1] + box[4] * ((i % FINE + 0.5) / FINE - 0.5));
-        }
-        area += box[3] * box[4];
-    }
-    return sum / area;
-}
-
-static void friction_limits_agree_with_quadrature(void **state)
-{
-    (void)state;
-    const double square[6] = {0, 0, 0, 0.04, 0.04, 0.02}, rect[6] = {0, 0, 0, 0.08, 0.02, 0.02};
-    const double feet[12] = {-0.02, 0, 0, 0.01, 0.01, 0.02, 0.02, 0, 0, 0.01, 0.01, 0.02};
-    const struct {
-        const char *name;
-        const double *boxes;
-        int count;
-        double most;
-    } of[] = {
-        {"square", square, 1, 0.015},
-        {"rectangle 4:1", rect, 1, 0.12},
-        {"two feet", feet, 2, 0.2},
-    };
-    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
-        double arm, error = limit_error(of[i].boxes, of[i].count, &arm);
-        double exact = mean_distance(of[i].boxes, of[i].count);
-        printf("%s: arm %.4f of exact, power of friction within %.1f %%\n", of[i].name, arm / exact,
-               100.0 * error);
-        assert_true(fabs(arm / exact - 1.0) < 0.005 && error < of[i].most);
-    }
-}
-
 /* Two soft tips pinch a ruler off its centre of mass: it stays level where the torsion arm of the
  * tips' pressure exceeds what the weight needs, and turns where it does not. */
 static double pinch(double margin, double seconds, double *creep)
@@ -344,37 +228,6 @@ static void friction_of_opposite_surfaces_carries_a_box(void **state)
         assert_true(i ? fabs(fell / exact - 1.0) < 0.02 : fabs(fell) < 1e-9);
         scene_close(&s);
     }
-}
-
-/* The patch that the model computes of two shapes at given poses. */
-static void patch_of(const struct tact_shape *a, const struct tact_pose *pa, double slope_a,
-                     const struct tact_shape *b, const struct tact_pose *pb, double slope_b,
-                     struct tact_patch *patch)
-{
-    const struct tact_contact_model *model = tact_contact_model_find("field");
-    const struct tact_material of_a = {
-        .field = {.modulus = isinf(slope_a) ? 0.0 : slope_a, .thickness = 1.0}};
-    const struct tact_material of_b = {
-        .field = {.modulus = isinf(slope_b) ? 0.0 : slope_b, .thickness = 1.0}};
-    const struct tact_world_options o = tact_world_options_default();
-    const struct tact_contact_law law = law_of(0.5, 0.0, 0.0);
-    struct tact_pair_piece piece[TACT_PIECES];
-    void *data_a = NULL, *data_b = NULL;
-    assert_int_equal(model->prepare(model, a, &of_a, &data_a, NULL), 0);
-    assert_int_equal(model->prepare(model, b, &of_b, &data_b, NULL), 0);
-    struct tact_pair_query q = {.model = model,
-                                .a = a,
-                                .b = b,
-                                .data_a = data_a,
-                                .data_b = data_b,
-                                .pose_a = pa,
-                                .pose_b = pb,
-                                .law = &law,
-                                .options = &o,
-                                .most = 1};
-    assert_int_equal(model->measure(&q, patch, piece), 0);
-    model->release(data_a);
-    model->release(data_b);
 }
 
 static void assert_close(double is, double expected, double relative)
@@ -515,7 +368,6 @@ int main(void)
         cmocka_unit_test(a_box_rests_at_its_exact_depth),
         cmocka_unit_test(dropped_boxes_gain_no_energy),
         cmocka_unit_test(a_spinning_box_stops_at_the_exact_angle),
-        cmocka_unit_test(friction_limits_agree_with_quadrature),
         cmocka_unit_test(torsion_of_soft_tips_holds_a_ruler),
         cmocka_unit_test(balls_in_closed_form),
         cmocka_unit_test(friction_of_opposite_surfaces_carries_a_box),

@@ -89,7 +89,7 @@ static double miss_of(const struct tact_local_problem *p, const double *r, int *
     for (int i = 0; i < 3; i++) {
         speed = fmax(speed, fabs(p->b[i]) + p->spin_arm * fabs(p->b[3 + i]));
     }
-    worst = closing(p, u) / speed;
+    worst = approach_speed(p, u) / speed;
     if (!(r[0] > 0)) {
         return worst;
     }

@@ -92,6 +92,13 @@ static void count(const struct tact_pair_query *q, const struct field_surface *o
     }
 }
 
+static void count_parts(const struct tact_pair_query *q, const struct tact_patch *patch)
+{
+    if (q->counts) {
+        q->counts[TACT_COUNT_PARTS] += patch->points.count;
+    }
+}
+
 /* Two rigid solids, or more polygons than the capacity, are reported as a contact that cannot be
  * opened. */
 static int measure_field(const struct tact_pair_query *q, struct tact_patch *patch,
@@ -119,6 +126,7 @@ static int measure_field(const struct tact_pair_query *q, struct tact_patch *pat
     count(q, &of, soft->points->lost > 0);
     if (groups == 1) {
         if (!rc) {
+            count_parts(q, patch);
             tact_field_report_pressure(q, &of, &part, patch);
         }
         return rc;
@@ -127,6 +135,7 @@ static int measure_field(const struct tact_pair_query *q, struct tact_patch *pat
         memset(&piece[made].moments, 0, sizeof piece[made].moments);
         tact_field_sum(&of, g, &part);
         if (!tact_field_patch(q, &of, &part, soft->points, &piece[made].patch)) {
+            count_parts(q, &piece[made].patch);
             tact_field_report_pressure(q, &of, &part, &piece[made].patch);
             made++;
         }

@@ -14,6 +14,7 @@ struct field_points {
     int count, lost;
     double x[TACT_FIELD_POINTS], y[TACT_FIELD_POINTS]; /* [m] */
     double load[TACT_FIELD_POINTS];                    /* [N] */
+    double own[TACT_FIELD_POINTS]; /* mean square of the part's distance from its point [m^2] */
 };
 
 enum { TACT_FIELD_NODES = 6 };
@@ -47,8 +48,9 @@ struct field_data {
 void tact_field_points(const struct field_surface *of, int group, double size,
                        struct field_points *points);
 
-/* Sets the patch's torsion arm and limit surface: averaged over the directions of slip. */
-void tact_field_limit(const struct field_points *points, struct tact_patch *patch);
+/* Sets the patch's torsion arm and limit surface: that of at most TACT_FRICTION_POINTS parts of the
+ * pressure. Changes the order of the points. */
+void tact_field_limit(struct field_points *points, struct tact_patch *patch);
 
 /* A group of polygons with similar normals, -1: all, summed about its centre of pressure. */
 struct field_part {

@@ -1,9 +1,7 @@
 /*
- * The friction limit of a pressure, by points that represent it: the support function of Coulomb
- * friction, psi(s) = mu sum P |s at the point|, whose gradient is the friction at slip s.
+ * Points that represent the pressure of a patch, each with the load of a small part of it.
  */
 #include <math.h>
-#include "contact/elementary.h"
 #include "contact/pair/field/field_model_internal.h"
 
 /* Longest edge of the part that a point represents, over the patch's longer semi-axis; and the
@@ -11,11 +9,8 @@
 #define FINE 0.25
 enum { DEEPEST = 10 };
 
-/* Coulomb friction under a uniform pressure on a disc; G is convex with a multiple of it from 0,
- * the ellipsoid, to 2. */
-static const double disc[3] = {0.5004, 0.0169, 0.2663};
-
-static void add_point(struct field_points *points, const double *x, double load)
+/* own: mean square of the part's distance from its point. */
+static void add_point(struct field_points *points, const double *x, double load, double own)
 {
     double from[3];
     if (points->count == TACT_FIELD_POINTS || !(load > 0.0)) {
@@ -25,6 +20,7 @@ static void add_point(struct field_points *points, const double *x, double load)
     tact_v3_sub(from, x, points->centre);
     points->x[points->count] = tact_v3_dot(points->axes, from);
     points->y[points->count] = tact_v3_dot(points->axes + 3, from);
+    points->own[points->count] = own;
     points->load[points->count++] = load;
 }
 
@@ -32,11 +28,12 @@ static void add_point(struct field_points *points, const double *x, double load)
 static void add_triangle(struct field_points *points, const struct field_polygon *p,
                          const double (*x)[3], double longest, int depth)
 {
-    double edge[3], most = 0.0, middle[3];
+    double edge[3], most = 0.0, middle[3], squares = 0.0;
     int from = 0;
     for (int k = 0; k < 3; k++) {
         tact_v3_sub(edge, x[(k + 1) % 3], x[k]);
         double size = tact_v3_dot(edge, edge);
+        squares += size;
         from = size > most ? k : from;
         most = tact_max(most, size);
     }
@@ -54,16 +51,23 @@ static void add_triangle(struct field_points *points, const struct field_polygon
         }
         return;
     }
-    double u[3], w[3], across[3];
+    double u[3], w[3], across[3], at[3], sum = 0.0;
     tact_v3_sub(u, x[1], x[0]);
     tact_v3_sub(w, x[2], x[0]);
     tact_v3_cross(across, u, w);
+    tact_v3_set(middle, 0.0, 0.0, 0.0);
+    /* At the middles of the edges: exact for a linear pressure and its lever. */
     for (int k = 0; k < 3; k++) {
-        middle[k] = (x[0][k] + x[1][k] + x[2][k]) / 3.0;
+        tact_v3_add(at, x[k], x[(k + 1) % 3]);
+        tact_v3_scale(at, at, 0.5);
+        double pressure = tact_field_law(p->power, p->base + tact_v3_dot(p->slope_a, at));
+        sum += pressure;
+        tact_v3_axpy(middle, pressure, at);
     }
-    add_point(points, middle,
-              0.5 * tact_v3_norm(across) *
-                  tact_field_law(p->power, p->base + tact_v3_dot(p->slope_a, middle)));
+    if (sum > 0.0) {
+        tact_v3_scale(middle, middle, 1.0 / sum);
+        add_point(points, middle, 0.5 * tact_v3_norm(across) * sum / 3.0, squares / 36.0);
+    }
 }
 
 /* 1 where the polygon is one point: all of it is near its first corner. */
@@ -75,6 +79,15 @@ static int is_small(const struct field_polygon *p, double longest)
         most = tact_max(most, tact_v3_dot(edge, edge));
     }
     return most <= longest * longest;
+}
+
+/* Mean square of the distance of a polygon's points from its centroid. */
+static double own_square(const struct field_polygon *p)
+{
+    const struct field_moments *m = &p->flat;
+    double trace = m->second[0] + m->second[4] + m->second[8], inverse = 1.0 / m->area;
+    double about = tact_v3_dot(m->first, m->first) * inverse;
+    return tact_max((trace - about) * inverse, 0.0);
 }
 
 void tact_field_points(const struct field_surface *of, int group, double size,
@@ -90,7 +103,7 @@ void tact_field_points(const struct field_surface *of, int group, double size,
         if (is_small(p, FINE * size)) {
             tact_v3_copy(x[0], p->corner[0]);
             tact_v3_axpy(x[0], 1.0 / p->load, p->lever);
-            add_point(points, x[0], p->load);
+            add_point(points, x[0], p->load, own_square(p));
             continue;
         }
         for (int k = 1; k + 1 < p->corners; k++) {
@@ -99,51 +112,5 @@ void tact_field_points(const struct field_surface *of, int group, double size,
             tact_v3_copy(x[2], p->corner[k + 1]);
             add_triangle(points, p, (const double(*)[3])x, FINE * size, DEEPEST);
         }
-    }
-}
-
-/* Friction at a slip at 45 degrees between a direction and a spin: its distance inside the
- * ellipsoid, over that of a uniform disc. */
-static double inside_ellipsoid(const struct field_points *points, double total, double arm,
-                               double c, double s)
-{
-    double fx = 0.0, fy = 0.0, torque = 0.0, spin = 1.0 / arm;
-    for (int i = 0; i < points->count; i++) {
-        double vx = c - spin * points->y[i], vy = s + spin * points->x[i];
-        double speed = sqrt(vx * vx + vy * vy);
-        double by = speed > 0.0 ? points->load[i] / speed : 0.0;
-        fx += by * vx;
-        fy += by * vy;
-        torque += by * (points->x[i] * vy - points->y[i] * vx);
-    }
-    double f = (fx * fx + fy * fy) / (total * total);
-    double m = torque * torque / (arm * arm * total * total);
-    double sum = f + m, share = f / sum;
-    double uniform = disc[0] + share * (disc[1] + share * disc[2]);
-    return (1.0 / sum - 1.0) / (share * (1.0 - share) * uniform);
-}
-
-void tact_field_limit(const struct field_points *points, struct tact_patch *patch)
-{
-    static const double way[4][2] = {{1.0, 0.0},
-                                     {0.0, 1.0},
-                                     {0.70710678118654752, 0.70710678118654752},
-                                     {0.70710678118654752, -0.70710678118654752}};
-    double total = 0.0, arm = 0.0, share = 0.0;
-    for (int i = 0; i < points->count; i++) {
-        double x = points->x[i], y = points->y[i];
-        total += points->load[i];
-        arm += points->load[i] * sqrt(x * x + y * y);
-    }
-    patch->spin_arm = total > 0.0 ? arm / total : 0.0;
-    patch->surface = TACT_SURFACE_FITTED;
-    for (int i = 0; i < 4 && patch->spin_arm > 0.0; i++) {
-        double of = inside_ellipsoid(points, total, patch->spin_arm, way[i][0], way[i][1]);
-        share +=
-            0.25 * tact_min(tact_max(of, -8.0), 8.0); /* without torsion it would be infinite */
-    }
-    share = tact_min(tact_max(share, 0.0), 2.0);
-    for (int k = 0; k < 3; k++) {
-        patch->fit[k] = share * disc[k];
     }
 }

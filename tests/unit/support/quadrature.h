@@ -1,0 +1,128 @@
+/*
+ * Coulomb friction of a pressure by quadrature, and bodies that it brings to rest, for tests:
+ * nothing of it uses the library.
+ */
+#ifndef TACT_TESTS_QUADRATURE_H
+#define TACT_TESTS_QUADRATURE_H
+
+#include <math.h>
+#include <string.h>
+
+enum { QUADRATURE_FINE = 150 };
+
+/* Pressure over a plane [Pa, of any unit]: points and their loads, which add up to 1. */
+struct quadrature {
+    int count;
+    double x[2 * QUADRATURE_FINE * QUADRATURE_FINE], y[2 * QUADRATURE_FINE * QUADRATURE_FINE],
+        load[2 * QUADRATURE_FINE * QUADRATURE_FINE];
+};
+
+enum profile { UNIFORM, DISC, CAP, HERTZ, LIFTING };
+
+#define CAP_RADIUS 0.03 /* of the ball of CAP, pressed this deep into a half-space [m] */
+#define CAP_DEPTH 0.0015
+
+static inline double profile_at(enum profile profile, double u, double v)
+{
+    double square = 1.0 - u * u - v * v;
+    switch (profile) {
+    case UNIFORM:
+        return 1.0;
+    case LIFTING: /* one edge carries nothing */
+        return 1.0 + u;
+    case DISC:
+        return square > 0.0;
+    case CAP:
+        return fmax(sqrt(CAP_RADIUS * CAP_RADIUS -
+                         CAP_DEPTH * (2.0 * CAP_RADIUS - CAP_DEPTH) * (1.0 - square)) -
+                        (CAP_RADIUS - CAP_DEPTH),
+                    0.0);
+    default:
+        return sqrt(fmax(square, 0.0));
+    }
+}
+
+/* Adds a pressure over a rectangle about (cx, cy) of half sides a and b. */
+static inline void quadrature_add(struct quadrature *q, enum profile profile, int fine, double cx,
+                                  double cy, double a, double b)
+{
+    for (int i = 0; i < fine * fine; i++) {
+        double u = 2.0 * (i % fine + 0.5) / fine - 1.0, v = 2.0 * (i / fine + 0.5) / fine - 1.0;
+        double load = a * b * profile_at(profile, u, v);
+        if (load > 0.0) {
+            q->x[q->count] = cx + a * u;
+            q->y[q->count] = cy + b * v;
+            q->load[q->count++] = load;
+        }
+    }
+}
+
+/* Moves the origin to the centre of pressure, and scales the loads. */
+static inline void quadrature_finish(struct quadrature *q)
+{
+    double all = 0.0, x = 0.0, y = 0.0;
+    for (int i = 0; i < q->count; i++) {
+        all += q->load[i];
+        x += q->load[i] * q->x[i];
+        y += q->load[i] * q->y[i];
+    }
+    for (int i = 0; i < q->count; i++) {
+        q->x[i] -= x / all;
+        q->y[i] -= y / all;
+        q->load[i] /= all;
+    }
+}
+
+/* Friction over mu N, and its torque, opposite to a slip; returns the power. */
+static inline double quadrature_friction(const struct quadrature *q, const double v[2], double w,
+                                         double out[3])
+{
+    double power = 0.0;
+    out[0] = out[1] = out[2] = 0.0;
+    for (int i = 0; i < q->count; i++) {
+        double a = v[0] - w * q->y[i], b = v[1] + w * q->x[i], speed = sqrt(a * a + b * b);
+        double by = speed > 0.0 ? q->load[i] / speed : 0.0;
+        out[0] += by * a;
+        out[1] += by * b;
+        out[2] += by * (q->x[i] * b - q->y[i] * a);
+        power += q->load[i] * speed;
+    }
+    return power;
+}
+
+/* A body that rests on its pressure at the height of its centre of mass: position, angle, and
+ * their rates. */
+struct slide {
+    double x[3], v[3];
+};
+
+/* Slides until it rests, by the midpoint rule with quadrature that turns with the body. */
+static inline void slide_exactly(const struct quadrature *q, double mu_g, double inertia,
+                                 struct slide *s)
+{
+    const double h = 5e-5; /* inertia: over mass */
+    double start = s->v[0] * s->v[0] + s->v[1] * s->v[1] + inertia * s->v[2] * s->v[2];
+    for (int n = 0; n < 100000; n++) {
+        double now[3], angle = s->x[2], f[3];
+        memcpy(now, s->v, sizeof now);
+        if (now[0] * now[0] + now[1] * now[1] + inertia * now[2] * now[2] < 1e-8 * start) {
+            return;
+        }
+        for (int half = 1; half <= 2; half++) {
+            double c = cos(angle), k = sin(angle);
+            const double v[2] = {c * now[0] + k * now[1], c * now[1] - k * now[0]};
+            quadrature_friction(q, v, now[2], f);
+            double by = mu_g * (half == 1 ? 0.5 * h : h);
+            double next[3] = {s->v[0] - by * (c * f[0] - k * f[1]),
+                              s->v[1] - by * (k * f[0] + c * f[1]), s->v[2] - by * f[2] / inertia};
+            angle = s->x[2] + 0.5 * h * s->v[2];
+            memcpy(now, next, sizeof now);
+        }
+        for (int i = 0; i < 3; i++) {
+            s->x[i] += 0.5 * h * (s->v[i] + now[i]);
+            s->v[i] = now[i];
+        }
+    }
+}
+
+#endif

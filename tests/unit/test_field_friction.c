@@ -1,0 +1,299 @@
+/*
+ * Friction of a field's patch against quadrature of Coulomb's law over the exact pressure: its
+ * limit at many slips, and bodies that slide and spin until they rest.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include "support/field_patch.h"
+#include "support/field_skin.h"
+#include "support/friction_parts.h"
+#include "support/quadrature.h"
+
+#define G 9.81
+#define PI 3.14159265358979323846
+
+/* The parts against the quadrature at 64 slips; t1, t2: axes of the patch in those of the
+ * quadrature. */
+static void compare_limits(const char *name, const struct tact_patch *patch,
+                           const struct quadrature *q, const double *t1, const double *t2)
+{
+    double power = 0.0, force = 0.0, torque = 0.0, arm = 0.0;
+    for (int i = 0; i < q->count; i++) {
+        arm += q->load[i] * hypot(q->x[i], q->y[i]);
+    }
+    for (int n = 0; n < 64; n++) {
+        double way = PI * (n % 8) / 4.0, mix = 0.5 * PI * (n / 8) / 7.0;
+        const double v[2] = {cos(mix) * cos(way), cos(mix) * sin(way)}, w = sin(mix) / arm;
+        const double turned[2] = {t1[0] * v[0] + t1[1] * v[1], t2[0] * v[0] + t2[1] * v[1]};
+        double exact[3], is[3];
+        double should = quadrature_friction(q, v, w, exact);
+        double given = friction_of_parts(&patch->points, turned, w, is);
+        power = fmax(power, fabs(given / should - 1.0));
+        force = fmax(force, hypot(t1[0] * is[0] + t2[0] * is[1] - exact[0],
+                                  t1[1] * is[0] + t2[1] * is[1] - exact[1]));
+        torque = fmax(torque, fabs(is[2] - exact[2]) / arm);
+    }
+    print_message("%-28s %2d parts: arm %.4f of exact, power within %.2f %%, force and torque "
+                  "within %.2f and %.2f %% of their limits\n",
+                  name, patch->points.count, patch->spin_arm / arm, 100.0 * power, 100.0 * force,
+                  100.0 * torque);
+    assert_int_equal(patch->surface, TACT_SURFACE_POINTS);
+    assert_true(fabs(patch->spin_arm / arm - 1.0) < 0.005);
+    assert_true(power < 0.015 && force < 0.04 && torque < 0.04);
+}
+
+/* A rigid punch in a soft half-space, turned about the vertical. */
+static void compare_punch(const char *name, const struct tact_shape *punch, double slope,
+                          double height, double tilt, const struct quadrature *q)
+{
+    const struct tact_shape floor = {.kind = TACT_SHAPE_HALFSPACE};
+    struct tact_pose at = tact_pose_identity(), up = at;
+    struct tact_patch patch;
+    up.position[2] = height;
+    up.quat_wxyz[0] = cos(0.5 * tilt);
+    up.quat_wxyz[2] = sin(0.5 * tilt);
+    patch_of(punch, &up, slope, &floor, &at, 1e8, &patch);
+    compare_limits(name, &patch, q, patch.frame + 3, patch.frame + 6);
+}
+
+static void limits_of_punches(void **state)
+{
+    (void)state;
+    static const int sides[] = {12, 48, 250};
+    struct quadrature *q = malloc(sizeof *q);
+    struct world_scene s;
+    scene_open(&s, NULL);
+    q->count = 0;
+    quadrature_add(q, DISC, QUADRATURE_FINE, 0.0, 0.0, 0.02, 0.02);
+    quadrature_finish(q);
+    for (int i = 0; i < 3; i++) {
+        double half = PI / sides[i]; /* of the same area */
+        double radius = 0.02 * sqrt(half / (sin(half) * cos(half)));
+        const struct tact_shape disc = scene_cylinder(&s, radius, 0.02, sides[i]);
+        char name[40];
+        snprintf(name, sizeof name, "disc of %d sides", sides[i]);
+        compare_punch(name, &disc, INFINITY, 0.01 - 1e-5, 0.0, q);
+    }
+    const double square[6] = {0, 0, 0, 0.04, 0.04, 0.02}, rect[6] = {0, 0, 0, 0.08, 0.02, 0.02};
+    const double feet[12] = {-0.02, 0, 0, 0.01, 0.01, 0.02, 0.02, 0, 0, 0.01, 0.01, 0.02};
+    const struct tact_shape punch[3] = {scene_boxes(&s, square, 1), scene_boxes(&s, rect, 1),
+                                        scene_boxes(&s, feet, 2)};
+    q->count = 0;
+    quadrature_add(q, UNIFORM, QUADRATURE_FINE, 0.0, 0.0, 0.02, 0.02);
+    quadrature_finish(q);
+    compare_punch("square", &punch[0], INFINITY, 0.01 - 1e-5, 0.0, q);
+    q->count = 0;
+    quadrature_add(q, LIFTING, QUADRATURE_FINE, 0.0, 0.0, 0.02, 0.02);
+    quadrature_finish(
+        q); /* 1e-5 deep at its middle, tilted about y by as much over its half side */
+    compare_punch("square, one edge lifting", &punch[0], INFINITY, 0.01 - 1e-5, 0.5e-3, q);
+    q->count = 0;
+    quadrature_add(q, UNIFORM, QUADRATURE_FINE, 0.0, 0.0, 0.04, 0.01);
+    quadrature_finish(q);
+    compare_punch("rectangle 4:1", &punch[1], INFINITY, 0.01 - 1e-5, 0.0, q);
+    q->count = 0;
+    quadrature_add(q, UNIFORM, QUADRATURE_FINE, -0.02, 0.0, 0.005, 0.005);
+    quadrature_add(q, UNIFORM, QUADRATURE_FINE, 0.02, 0.0, 0.005, 0.005);
+    quadrature_finish(q);
+    compare_punch("two feet", &punch[2], INFINITY, 0.01 - 1e-5, 0.0, q);
+    scene_close(&s);
+    free(q);
+}
+
+/* The pressure of a rigid ball as a mesh of more or fewer triangles in a soft half-space. */
+static void limits_of_balls(void **state)
+{
+    (void)state;
+    struct quadrature *q = malloc(sizeof *q);
+    q->count = 0;
+    double semi = sqrt(CAP_DEPTH * (2.0 * CAP_RADIUS - CAP_DEPTH));
+    quadrature_add(q, CAP, QUADRATURE_FINE, 0.0, 0.0, semi, semi);
+    quadrature_finish(q);
+    for (int level = 5; level <= 6; level++) {
+        struct skin skin = skin_ball(level);
+        struct tact_shape ball = {.kind = TACT_SHAPE_MESH};
+        struct tact_mesh *mesh;
+        char name[40];
+        skin_scale(&skin, CAP_RADIUS, CAP_RADIUS, CAP_RADIUS);
+        assert_int_equal(tact_mesh_create(skin.vertices, skin.vertex_count, skin.triangles,
+                                          skin.triangle_count, &mesh, NULL),
+                         0);
+        ball.mesh = mesh;
+        snprintf(name, sizeof name, "ball of %zu triangles", skin.triangle_count);
+        compare_punch(name, &ball, INFINITY, CAP_RADIUS - CAP_DEPTH, 0.0, q);
+        tact_mesh_free(mesh);
+        skin_free(&skin);
+    }
+    free(q);
+}
+
+/* Hertz's pressure, as points of a grid. */
+static void limit_of_hertz(void **state)
+{
+    (void)state;
+    static const int fine[] = {24, 36, 48};
+    struct quadrature *q = malloc(sizeof *q);
+    struct field_points *points = calloc(1, sizeof *points);
+    const double t1[3] = {1.0, 0.0, 0.0}, t2[3] = {0.0, 1.0, 0.0};
+    for (int i = 0; i < 3; i++) {
+        struct tact_patch patch;
+        char name[40];
+        memset(&patch, 0, sizeof patch);
+        q->count = 0;
+        quadrature_add(q, HERTZ, fine[i], 0.0, 0.0, 0.002, 0.002);
+        quadrature_finish(q);
+        points->count = q->count;
+        memcpy(points->x, q->x, (size_t)q->count * sizeof *q->x);
+        memcpy(points->y, q->y, (size_t)q->count * sizeof *q->y);
+        memcpy(points->load, q->load, (size_t)q->count * sizeof *q->load);
+        for (int k = 0; k < q->count; k++) { /* of a square cell */
+            points->own[k] = 0.004 * 0.004 / (6.0 * fine[i] * fine[i]);
+        }
+        tact_field_limit(points, &patch);
+        q->count = 0;
+        quadrature_add(q, HERTZ, QUADRATURE_FINE, 0.0, 0.0, 0.002, 0.002);
+        quadrature_finish(q);
+        snprintf(name, sizeof name, "Hertz on %d cells", points->count);
+        compare_limits(name, &patch, q, t1, t2);
+    }
+    free(points);
+    free(q);
+}
+
+/* Twist of the ground, shape A of the pair, relative to the body at a point. */
+static void twist_at(const struct tact_body *body, const double *point, double out[6])
+{
+    double arm[3], turn[3];
+    tact_v3_sub(arm, point, body->pose.position);
+    tact_v3_cross(turn, body->twist + 3, arm);
+    tact_v3_add(out, body->twist, turn);
+    tact_v3_scale(out, out, -1.0);
+    tact_v3_scale(out + 3, body->twist + 3, -1.0);
+}
+
+/* How far the contact's friction is from that of its parts at the velocity that it leaves, over
+ * mu N; the work of its impulse [J] is added to *work. */
+static double check_friction(struct world_scene *s, const struct tact_body *start, double mu,
+                             double *work)
+{
+    const struct tact_contact *c = tact_world_contact(s->world, 0);
+    double before[6], after[6], at[6], f[3];
+    twist_at(start, c->patch.center, before);
+    twist_at(tact_world_body(s->world, 0), c->patch.center, after);
+    for (int i = 0; i < 6; i++) {
+        *work += 0.5 * s->options.period * c->wrench[i] * (before[i] + after[i]);
+    }
+    tact_m3_mul_v3(at, c->patch.frame, after);
+    tact_m3_mul_v3(at + 3, c->patch.frame, after + 3);
+    double d[2] = {-c->impulse[5] / c->impulse[0], c->impulse[4] / c->impulse[0]};
+    const double v[2] = {d[1] * at[3] - at[1], -at[2] - d[0] * at[3]};
+    friction_of_parts(&c->patch.points, v, -at[3], f);
+    double force = mu * c->impulse[0], speed = hypot(hypot(v[0], v[1]), at[3] * c->spin_arm);
+    return speed < 1e-3 ? 0.0
+                        : hypot(c->impulse[1] - force * f[0], c->impulse[2] - force * f[1]) / force;
+}
+
+/* Slides a body of the shape, whose face is at the origin; returns where it rests. */
+static struct slide slide_field(struct world_scene *s, const struct tact_shape *shape, double area,
+                                double height, double mu, double inertia, const double *v)
+{
+    const double mass = 0.1, k = 1e9,
+                 kinetic = 0.5 * mass * (v[0] * v[0] + v[1] * v[1] + inertia * v[2] * v[2]);
+    const double of[6] = {inertia * mass, inertia * mass, inertia * mass, 0.0, 0.0, 0.0};
+    struct tact_body body = {.pose = tact_pose_identity()};
+    struct tact_pose local = tact_pose_identity();
+    struct tact_contact_law law = law_of(mu, 0.003, 0.0);
+    double work = 0.0, worst = 0.0;
+    set_field(s, 0, k * 0.01, 0.01);
+    scene_ground(s);
+    assert_int_equal(tact_body_set_mass(&body, mass, of), 0);
+    body.pose.position[2] = -mass * G / (k * area);
+    assert_int_equal(tact_world_add_body(s->world, &body), 0);
+    local.position[2] = height;
+    scene_attach(s, 0, shape, &local, 1);
+    scene_law(s, 0, 1, &law);
+    scene_start(s);
+    struct tact_body *b = tact_world_body(s->world, 0);
+    tact_v3_set(b->twist, v[0], v[1], 0.0);
+    b->twist[5] = v[2];
+    struct slide end = {{0.0}, {0.0}};
+    for (int n = 0;
+         n < 4000 &&
+         tact_v3_dot(b->twist, b->twist) + tact_v3_dot(b->twist + 3, b->twist + 3) > 1e-16;
+         n++) {
+        double spin = b->twist[5];
+        const struct tact_body start = *b;
+        scene_solve(s);
+        worst = fmax(worst, check_friction(s, &start, mu, &work));
+        tact_world_integrate(s->world);
+        end.x[2] += 0.5 * s->options.period * (spin + b->twist[5]);
+    }
+    end.x[0] = b->pose.position[0];
+    end.x[1] = b->pose.position[1];
+    double left = 0.5 * mass * tact_v3_dot(b->twist, b->twist);
+    print_message("   friction within %.1e of its parts', work %.9f of the energy lost\n", worst,
+                  -work / (kinetic - left));
+    assert_true(worst < 1e-8 && fabs(-work / (kinetic - left) - 1.0) < 1e-6);
+    assert_true(s->unsolved == 0 && left < 1e-12 * kinetic);
+    return end;
+}
+
+/* A disc and two feet that slide and spin: where they come to rest. */
+static void slides_and_spins_to_rest(void **state)
+{
+    (void)state;
+    static const double starts[3][3] = {{0.5, 0.0, 15.0}, {0.6, 0.2, 5.0}, {0.05, 0.1, 25.0}};
+    const double feet[12] = {-0.02, 0, 0, 0.01, 0.01, 0.02, 0.02, 0, 0, 0.01, 0.01, 0.02};
+    const double mu = 0.4;
+    struct quadrature *q = malloc(sizeof *q);
+    for (int i = 0; i < 6; i++) {
+        struct tact_world_options o = tact_world_options_default();
+        struct slide exact = {{0.0}, {0.0}};
+        struct world_scene s;
+        int disc = i % 2 == 0;
+        double inertia = disc ? 0.5 * 4e-4 : 4e-4 + 1e-4 / 6.0;
+        o.period = 2.5e-4;
+        scene_open(&s, &o);
+        q->count = 0;
+        if (disc) {
+            quadrature_add(q, DISC, 24, 0.0, 0.0, 0.02, 0.02);
+        } else {
+            quadrature_add(q, UNIFORM, 12, -0.02, 0.0, 0.005, 0.005);
+            quadrature_add(q, UNIFORM, 12, 0.02, 0.0, 0.005, 0.005);
+        }
+        quadrature_finish(q);
+        struct tact_shape shape =
+            disc ? scene_cylinder(&s, 0.02, 0.02, 96) : scene_boxes(&s, feet, 2);
+        memcpy(exact.v, starts[i / 2], sizeof exact.v);
+        slide_exactly(q, mu * G, inertia, &exact);
+        struct slide is =
+            slide_field(&s, &shape, disc ? PI * 4e-4 : 2e-4, 0.01, mu, inertia, starts[i / 2]);
+        double far = hypot(exact.x[0], exact.x[1]);
+        double off = hypot(is.x[0] - exact.x[0], is.x[1] - exact.x[1]) / far;
+        print_message("%s %d: rests at (%.3f, %.3f) mm turned %.4f, exact (%.3f, %.3f) mm %.4f: "
+                      "%.2f %% of the distance, %.2f %% of the angle\n",
+                      disc ? "disc" : "feet", i / 2, 1e3 * is.x[0], 1e3 * is.x[1], is.x[2],
+                      1e3 * exact.x[0], 1e3 * exact.x[1], exact.x[2], 100.0 * off,
+                      100.0 * (is.x[2] / exact.x[2] - 1.0));
+        assert_true(off < 0.01 && fabs(is.x[2] / exact.x[2] - 1.0) < 0.01);
+        scene_close(&s);
+    }
+    free(q);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(limits_of_punches),
+        cmocka_unit_test(limits_of_balls),
+        cmocka_unit_test(limit_of_hertz),
+        cmocka_unit_test(slides_and_spins_to_rest),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
