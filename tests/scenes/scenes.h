@@ -27,6 +27,7 @@ void check_links(void);
 void check_saucer(void);
 void check_corner(void);
 void check_pressed(void);
+void check_foot(void);
 void check_balances(void);
 void check_peg(void);
 void check_dominoes(void);

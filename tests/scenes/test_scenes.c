@@ -37,6 +37,7 @@ static const struct {
     {"saucer", check_saucer},
     {"corner", check_corner},
     {"pressed", check_pressed},
+    {"foot", check_foot},
     {"balances", check_balances},
     {"peg", check_peg},
     {"dominoes", check_dominoes},
