@@ -1,5 +1,6 @@
 #include "rt/cache.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -74,7 +75,11 @@ int tact_cache_read(const char *name, uint64_t limit, char **data, uint64_t *siz
     if (!rc && (lstat(path, &st) || !S_ISREG(st.st_mode) || st.st_uid != geteuid())) {
         rc = -ENOENT;
     }
-    return rc ? rc : tact_file_read(path, limit, data, size);
+    rc = rc ? rc : tact_file_read(path, limit, data, size);
+    if (!rc) {
+        utimensat(AT_FDCWD, path, NULL, AT_SYMLINK_NOFOLLOW);
+    }
+    return rc;
 }
 
 static int write_all(int fd, const char *data, uint64_t size)
@@ -109,5 +114,83 @@ int tact_cache_write(const char *name, const void *data, uint64_t size)
     if (rc) {
         unlink(part);
     }
+    return rc;
+}
+
+/* A file that may be removed. */
+struct entry {
+    char *name;
+    struct timespec time;
+    uint64_t size;
+};
+
+static int compare_ages(const void *pa, const void *pb)
+{
+    const struct entry *a = pa, *b = pb;
+    if (a->time.tv_sec != b->time.tv_sec) {
+        return a->time.tv_sec < b->time.tv_sec ? -1 : 1;
+    }
+    if (a->time.tv_nsec != b->time.tv_nsec) {
+        return a->time.tv_nsec < b->time.tv_nsec ? -1 : 1;
+    }
+    return strcmp(a->name, b->name);
+}
+
+/* Appends the file to *list where it is a regular file of this user. */
+static int add_entry(int folder, const char *name, struct entry **list, size_t *count)
+{
+    struct stat st;
+    if (fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode) ||
+        st.st_uid != geteuid()) {
+        return 0;
+    }
+    struct entry *more = realloc(*list, (*count + 1) * sizeof **list);
+    *list = more ? more : *list;
+    char *copy = more ? strdup(name) : NULL;
+    if (!copy) {
+        return -ENOMEM;
+    }
+    more[(*count)++] = (struct entry){copy, st.st_mtim, (uint64_t)st.st_size};
+    return 0;
+}
+
+/* Removes the oldest entries until at most `most` bytes remain; returns their number. */
+static int remove_oldest(int folder, struct entry *list, size_t count, uint64_t most)
+{
+    uint64_t total = 0;
+    int removed = 0;
+    for (size_t i = 0; i < count; i++) {
+        total += list[i].size;
+    }
+    if (count) {
+        qsort(list, count, sizeof *list, compare_ages);
+    }
+    for (size_t i = 0; i < count && total > most; i++) {
+        total -= list[i].size;
+        removed += !unlinkat(folder, list[i].name, 0);
+    }
+    return removed;
+}
+
+int tact_cache_trim(int (*is_own)(const char *name), uint64_t most)
+{
+    char path[PATH_MAX];
+    struct entry *list = NULL;
+    size_t count = 0;
+    int rc = tact_cache_folder(path, sizeof path);
+    DIR *folder = rc ? NULL : opendir(path);
+    if (!folder) {
+        return -ENOENT;
+    }
+    const struct dirent *item;
+    while (!rc && (item = readdir(folder))) {
+        rc = is_own(item->d_name) ? add_entry(dirfd(folder), item->d_name, &list, &count) : 0;
+    }
+    rc = rc ? rc : remove_oldest(dirfd(folder), list, count, most);
+    closedir(folder);
+    for (size_t i = 0; i < count; i++) {
+        free(list[i].name);
+    }
+    free(list);
     return rc;
 }

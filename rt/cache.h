@@ -21,15 +21,21 @@ TACT_BEGIN_DECLS
  */
 TACT_API int tact_cache_folder(char *path, size_t size);
 
-/** Reads a file of the folder that belongs to this user and has at most `limit` bytes. *data is to
- * be freed with free(). Returns 0, -ENOENT where there is no folder or no such file, or as
- * tact_file_read(). Not real-time safe. */
+/** Reads a file of the folder that belongs to this user and has at most `limit` bytes, and sets its
+ * time to now, for tact_cache_trim(). *data is to be freed with free(). Returns 0, -ENOENT where
+ * there is no folder or no such file, or as tact_file_read(). Not real-time safe. */
 TACT_API int tact_cache_read(const char *name, uint64_t limit, char **data, uint64_t *size);
 
 /** Writes a file of the folder: under a temporary name, then renamed, so that no reader finds it
  * incomplete. Returns 0, -ENOENT where there is no folder, or another negative errno. Not real-time
  * safe. */
 TACT_API int tact_cache_write(const char *name, const void *data, uint64_t size);
+
+/** Removes files of the folder until those that remain have at most `most` bytes together: those
+ * written or read longest ago first, among regular files of this user whose names `is_own` accepts.
+ * Others are neither removed nor counted. Returns the number of files removed, -ENOENT where there
+ * is no folder, or -ENOMEM. Not real-time safe. */
+TACT_API int tact_cache_trim(int (*is_own)(const char *name), uint64_t most);
 
 TACT_END_DECLS
 

@@ -7,12 +7,26 @@
 #include "rt/session/facts.h"
 #include "rt/session/session_internal.h"
 
-#define MOST_BYTES (1u << 30) /* limit for a stored extent */
+#define MOST_BYTES (1u << 30)   /* limit for a stored extent */
+#define FOLDER_BYTES (1u << 29) /* limit for all stored extents together */
 
 /* The name contains the results version, so that no extent of another version is loaded. */
 static void name_file(const char *name, char *out, size_t size)
 {
     snprintf(out, size, "%s-%d", name, TACT_RESULTS_VERSION);
+}
+
+/* 1 for a name that name_file() makes, or one under which tact_cache_write() writes such a file. */
+static int is_extent(const char *name)
+{
+    const char *at = name;
+    if (strncmp(at, "field-", 6) != 0 || strspn(at += 6, "0123456789abcdef") != 32 ||
+        *(at += 32) != '-') {
+        return 0;
+    }
+    size_t digits = strspn(++at, "0123456789");
+    at += digits;
+    return digits && (!*at || (*at == '.' && strlen(at) == 7 && !strchr(at + 1, '.')));
 }
 
 static int load(void *user, const char *name, void **data, size_t *size)
@@ -35,7 +49,9 @@ static void save(void *user, const char *name, const void *data, size_t size)
     char file[80];
     name_file(name, file, sizeof file);
     int rc = tact_cache_write(file, data, size);
-    if (rc) {
+    if (!rc) {
+        tact_cache_trim(is_extent, FOLDER_BYTES);
+    } else {
         tact_message(
             s->options.messages, TACT_MESSAGE_INFO,
             "the pressure field of %s was not stored and will be computed again next time: %s",

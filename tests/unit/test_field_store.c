@@ -2,6 +2,7 @@
  * bit for bit, and damaged or absent files cost only time. */
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -149,6 +150,70 @@ static void stored_equals_computed(void **state)
     }
 }
 
+/* A sparse file in the cache folder, last used at `time` [s]. */
+static void put_file(const char *name, off_t megabytes, time_t time)
+{
+    char path[512];
+    const struct timespec times[2] = {{.tv_sec = time}, {.tv_sec = time}};
+    snprintf(path, sizeof path, "%s/cache/tact/%s", folder, name);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fclose(file);
+    assert_int_equal(truncate(path, megabytes << 20), 0);
+    assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+}
+
+static int has_file(const char *name)
+{
+    char path[512];
+    struct stat st;
+    snprintf(path, sizeof path, "%s/cache/tact/%s", folder, name);
+    return !lstat(path, &st);
+}
+
+/* Beyond 512 MB the extents that were not used for longest are removed when another is stored, and
+ * nothing else. */
+static void oldest_extents_are_removed(void **state)
+{
+    (void)state;
+    static const char *const name[] = {"field-0123456789abcdef0123456789abcdef-25",
+                                       "field-1123456789abcdef0123456789abcdef-25.aB3xYz",
+                                       "field-2123456789abcdef0123456789abcdef-26"};
+    static const char *const other[] = {"field-notes",
+                                        "field-0123456789abcdef0123456789abcdef-25.txt",
+                                        "field-3123456789abcdef0123456789abcde-25", "photo",
+                                        "field-4123456789abcdef0123456789abcdef-"};
+    char log[256], file[512], link[512];
+    put_file(name[0], 400, 2000);
+    put_file(name[1], 200, 1000);
+    for (int i = 0; i < 5; i++) {
+        put_file(other[i], 600, 10);
+    }
+    snprintf(link, sizeof link, "%s/cache/tact/field-5123456789abcdef0123456789abcdef-25", folder);
+    assert_int_equal(symlink("photo", link), 0);
+    snprintf(log, sizeof log, "%s/computed.mcap", folder);
+    check_replay(log); /* loads all, and stores nothing */
+    assert_true(has_file(name[0]) && has_file(name[1]));
+    for (int i = 0; i < 2; i++) {
+        char text[4096];
+        const char *from = strstr(scene, "cell: 0.003}");
+        snprintf(text, sizeof text, "%.*scell: %s%s", (int)(from - scene), scene,
+                 i ? "0.0035" : "0.004", from + strlen("cell: 0.003"));
+        if (i) {
+            put_file(name[2], 300, 3000);
+        }
+        record(text, i ? "finer" : "coarser", file, sizeof file);
+        assert_false(has_file(name[1])); /* then the next older one */
+        assert_true(has_file(name[0]) == !i);
+        for (int k = 0; k < 5; k++) {
+            assert_true(has_file(other[k]));
+        }
+        assert_true(has_file(strrchr(link, '/') + 1));
+    }
+    assert_true(has_file(name[2]));
+    check_replay(log);
+}
+
 /* Without a private cache folder: the same bits, and a message. */
 static void without_a_cache_folder(void **state)
 {
@@ -216,6 +281,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(stored_equals_computed),
+        cmocka_unit_test(oldest_extents_are_removed),
         cmocka_unit_test(without_a_cache_folder),
         cmocka_unit_test(thin_meshes_are_refused_or_warned_of),
     };
