@@ -73,7 +73,7 @@ static void follow(struct plot_turn *turn, const double start[4], const double n
     double size = tact_v3_norm(q + 1), sign = tact_v3_dot(q + 1, turn->axis) < 0.0 ? -1.0 : 1.0;
     double angle = 2.0 * atan2(sign * size, q[0]);
     turn->angle = angle + period * round((turn->angle - angle) / period);
-    if (size > 0.05) {
+    if (size > 0.5) { /* near whole turns its axis is that of a nutation */
         tact_v3_scale(turn->axis, q + 1, sign / size);
     }
 }

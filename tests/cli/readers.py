@@ -253,6 +253,18 @@ def plot_changing(folder):
     assert len(shares) > 50 and 1 - 1e-3 < max(shares) < 1 + 1e-3 and min(shares) < 0.7, (max(shares), min(shares))
 
 
+def plot_turns(folder):
+    """A rattleback that goes on at 4 rad/s and rocks: its angle is drawn over whole turns."""
+    gp = os.path.join(folder, "rattleback.gp")
+    tact("plot", record(folder, "rattleback.mcap", "6", "examples/scenes/rattleback.yaml"), "-o", gp)
+    turned = [row[1 + 2 * 7 + 2] for row in blocks(gp)["$A"]]
+    most = 0.0
+    for angle in turned:
+        assert angle > most - 5, (angle, most)
+        most = max(most, angle)
+    assert abs(most / (math.degrees(4) * 6) - 1) < 0.02, most
+
+
 def plot(folder):
     usage("plot", ["a", "b", "c"], ["no/such.mcap"], [RULER], ["a", "-o", "a.jpg"],
           ["a", "--from", "-1"], ["a", "--from", "2", "--to", "1"])
@@ -307,6 +319,7 @@ def plot(folder):
     plot_many(folder, svg)
     plot_pressure(folder, svg)
     plot_changing(folder)
+    plot_turns(folder)
     with open(log, "rb") as stream:
         data = stream.read()
     with open(log, "wb") as stream:
