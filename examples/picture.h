@@ -86,7 +86,8 @@ void picture_free(struct picture_scene *scene);
  * options; and the bounding box of the balls. */
 void picture_aim(const struct picture_options *options, const struct picture_scene *scenes,
                  int count, struct picture_camera *camera, double lower[3], double upper[3]);
-/* Place in a picture of that size [pixels], and distance from the eye along its axis [m]. */
+/* Place in a picture of that size [pixels], and distance from the eye along its axis [m]. The place
+ * is not finite for a point that is not in front of the camera. */
 void picture_project(const struct picture_camera *camera, int width, int height, const double p[3],
                      double out[3]);
 

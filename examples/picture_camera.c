@@ -99,7 +99,7 @@ void picture_project(const struct picture_camera *camera, int width, int height,
     double d[3];
     tact_v3_sub(d, p, camera->eye);
     out[2] = tact_v3_dot(d, camera->forward);
-    double zoom = 0.5 * width / (camera->scale * fmax(out[2], 1e-9));
+    double zoom = out[2] > 0.01 * camera->width ? 0.5 * width / (camera->scale * out[2]) : NAN;
     out[0] = 0.5 * width + zoom * tact_v3_dot(d, camera->right);
     out[1] = 0.5 * height - zoom * tact_v3_dot(d, camera->up);
 }

@@ -26,20 +26,29 @@ struct painter {
     double grid;              /* spacing of a plane's lines [m] */
 };
 
+/* Pixels from one coordinate to another, among those of a frame of that size: from *first, up to
+ * but without *end. */
+static void clamp_span(double from, double to, int size, int *first, int *end)
+{
+    *first = (int)fmin(fmax(floor(from), 0.0), size);
+    *end = (int)fmin(fmax(ceil(to) + 1.0, 0.0), size);
+}
+
 /* Visits the samples of a triangle p, x y and depth, and keeps those that are nearer. */
 static void fill_triangle(struct buffer *b, double p[3][3], int triangle)
 {
     double area =
         (p[1][0] - p[0][0]) * (p[2][1] - p[0][1]) - (p[2][0] - p[0][0]) * (p[1][1] - p[0][1]);
+    int x0, x1, y0, y1;
     if (!(fabs(area) > 0.0)) {
         return;
     }
-    int x0 = (int)fmax(0.0, floor(fmin(p[0][0], fmin(p[1][0], p[2][0]))));
-    int x1 = (int)fmin(b->width - 1.0, ceil(fmax(p[0][0], fmax(p[1][0], p[2][0]))));
-    int y0 = (int)fmax(0.0, floor(fmin(p[0][1], fmin(p[1][1], p[2][1]))));
-    int y1 = (int)fmin(b->height - 1.0, ceil(fmax(p[0][1], fmax(p[1][1], p[2][1]))));
-    for (int y = y0; y <= y1; y++) {
-        for (int x = x0; x <= x1; x++) {
+    clamp_span(fmin(p[0][0], fmin(p[1][0], p[2][0])), fmax(p[0][0], fmax(p[1][0], p[2][0])),
+               b->width, &x0, &x1);
+    clamp_span(fmin(p[0][1], fmin(p[1][1], p[2][1])), fmax(p[0][1], fmax(p[1][1], p[2][1])),
+               b->height, &y0, &y1);
+    for (int y = y0; y < y1; y++) {
+        for (int x = x0; x < x1; x++) {
             double c[3], sx = x + 0.5, sy = y + 0.5;
             for (int k = 0; k < 3; k++) {
                 const double *a = p[(k + 1) % 3], *e = p[(k + 2) % 3];
@@ -217,12 +226,16 @@ static void lay(const struct picture_mark *m, const struct picture_options *o,
     const double(*p)[2] = m->corner;
     double area =
         (p[1][0] - p[0][0]) * (p[2][1] - p[0][1]) - (p[2][0] - p[0][0]) * (p[1][1] - p[0][1]);
-    int from = (int)fmax(0.0, floor(fmin(p[0][0], fmin(p[1][0], p[2][0]))));
-    int to = (int)fmin(o->width - 1.0, ceil(fmax(p[0][0], fmax(p[1][0], p[2][0]))));
-    int top = (int)fmax(0.0, floor(fmin(p[0][1], fmin(p[1][1], p[2][1]))));
-    int end = (int)fmin(o->height - 1.0, ceil(fmax(p[0][1], fmax(p[1][1], p[2][1]))));
-    for (int y = top; y <= end && fabs(area) > 0.0; y++) {
-        for (int x = from; x <= to; x++) {
+    int from, to, top, end;
+    if (!isfinite(area) || area == 0.0) {
+        return; /* a part of it is behind the camera */
+    }
+    clamp_span(fmin(p[0][0], fmin(p[1][0], p[2][0])), fmax(p[0][0], fmax(p[1][0], p[2][0])),
+               o->width, &from, &to);
+    clamp_span(fmin(p[0][1], fmin(p[1][1], p[2][1])), fmax(p[0][1], fmax(p[1][1], p[2][1])),
+               o->height, &top, &end);
+    for (int y = top; y < end; y++) {
+        for (int x = from; x < to; x++) {
             int inside = 0;
             for (int i = 0; i < 16; i++) {
                 int across = i % 4, down = i / 4;
