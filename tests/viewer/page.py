@@ -163,6 +163,27 @@ def check_triangles(tact, folder, browser):
         assert taken / frames < 2 / 15, (taken, frames)
 
 
+def check_session(tact, source, folder, browser):
+    """A simulation that runs: pause and step, frames of before again, a marker by its key, the end by its button."""
+    log = os.path.join(folder, "session.mcap")
+    words = (tact, "sim", os.path.join(source, "examples/scenes/ruler.yaml"), "--record", log, "--view", "--no-browser", "--quiet")
+    with Viewer(*words, stream="stderr") as viewer:
+        browser.open(viewer.address)
+        browser.wait("window.tactPage && tactPage.hello && tactPage.hello.kind === 'simulation' && tactPage.frames.length > 20")
+        browser.key("m")
+        browser.key(" ")
+        paused = browser.wait("tactPage.paused && tactPage.frames[tactPage.shown].tick")
+        browser.key(".")
+        browser.wait(f"tactPage.frames[tactPage.shown].tick === {paused + 1}")
+        middle = browser.evaluate("seek(tactPage.frames[10].time), tactPage.frames[10].tick")
+        browser.wait(f"tactPage.shown === 10 && !tactPage.dirty && document.getElementById('clock').textContent.endsWith('tick {middle}')")
+        browser.evaluate("document.getElementById('stop').click(), 1")
+        viewer.process.communicate(timeout=30)
+        assert viewer.process.returncode == 0
+    info = subprocess.run([tact, "info", log, "--json"], capture_output=True, text=True, check=True)
+    assert [e["text"] for e in json.loads(info.stdout)["events"] if e["name"] == "marker"] == ["page of the viewer"], info.stdout
+
+
 def check_text(browser):
     """Names and texts of a session are text, whatever they look like. Scenes are refused that have such names, so
     the page is handed them."""
@@ -216,6 +237,7 @@ def main():
         check_slip(tact, source, folder, browser)
         check_pressure(tact, folder, browser)
         check_triangles(tact, folder, browser)
+        check_session(tact, source, folder, browser)
     errors = browser.errors
     browser.close()
     assert not errors, errors

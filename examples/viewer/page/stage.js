@@ -178,6 +178,8 @@ class Stage {
   // What a scene consists of, from the server's first message; meshes follow.
   setScene({ shapes, joints }) {
     this.links = joints;
+    this.frame = this.selected = null;
+    this.longestForce = this.longestTorsion = this.largestPressure = this.gridStep = 0;
     const owners = [...new Set(shapes.filter((s) => s.moves && s.link < 0).map((s) => s.owner))];
     this.solids = shapes.map((s) => ({
       ...s, mesh: null, radius: 0,

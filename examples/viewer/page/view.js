@@ -5,12 +5,19 @@ const KEPT_SECONDS = 60;
 
 const page = {
   stage: null, panels: null, socket: null, frames: [], hello: null, shown: -1, follow: true, paused: false,
-  dark: matchMedia("(prefers-color-scheme: dark)").matches, token: new URLSearchParams(location.hash.slice(1)).get("token") || "",
+  dark: matchMedia("(prefers-color-scheme: dark)").matches, token: "",
   received: 0, dirty: true, error: "",
 };
 window.tactPage = page; // read by tests
 
 const byId = (id) => document.getElementById(id);
+
+// The address of a session may be opened in a tab that shows an earlier one: the page then stays, with another token.
+function readToken() {
+  page.token = new URLSearchParams(location.hash.slice(1)).get("token") || "";
+  const live = page.hello && (page.hello.kind === "real time" || page.hello.kind === "simulation");
+  byId("marker").disabled = byId("stop").disabled = !live || !page.token;
+}
 
 function send(message) {
   if (page.socket && page.socket.readyState === WebSocket.OPEN) {
@@ -73,6 +80,7 @@ function onText(message) {
     page.frames = [];
     page.shown = -1;
     page.follow = true;
+    page.error = "";
     document.title = message.name + " - tact";
     byId("name").textContent = message.name;
     setState("link", message.kind, false);
@@ -80,7 +88,7 @@ function onText(message) {
     page.panels.setScene(message);
     const live = message.kind === "real time" || message.kind === "simulation";
     byId("speed").disabled = message.kind === "real time";
-    byId("marker").disabled = byId("stop").disabled = !live || !page.token;
+    readToken();
     byId("live").hidden = !live;
   } else if (message.op === "fault") {
     page.error = message.text;
@@ -296,6 +304,7 @@ function start() {
       KEYS[e.key]();
     }
   });
+  window.addEventListener("hashchange", readToken);
   window.addEventListener("resize", () => { page.dirty = true; });
   const recording = byId("recording");
   if (recording) {
