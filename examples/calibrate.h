@@ -10,7 +10,7 @@ enum { CALIBRATE_MOST = 128, CALIBRATE_NUMBERS = 8 };
 /* One key of a calibration file: "axis.abs_x" and its numbers, or a text. */
 struct calibrate_entry {
     char key[96];
-    char text[256]; /* where there are no numbers */
+    char text[256]; /* value of a key without numbers */
     int count;
     double number[CALIBRATE_NUMBERS];
 };

@@ -87,7 +87,7 @@ TACT_INLINE struct tact_rim_leaf *place_leaf(struct tact_rim *rim, int of, uint3
     return leaf;
 }
 
-/** Bits of the eight boxes that meet one. */
+/** Mask of the eight boxes that meet a given one. */
 TACT_INLINE uint32_t eight_meets(const struct tact_rim_eight *e, const float low[3],
                                  const float high[3])
 {

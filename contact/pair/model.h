@@ -54,7 +54,7 @@ struct tact_pair_query {
     double *state; /**< state of this pair from tick to tick; 0 when the bounding spheres begin to
                       overlap [any] */
     struct tact_pressure *pressure; /**< map to which a model that computes a pressure adds the
-                                       patches of this pair; NULL: none is wanted */
+                                       patches of this pair; NULL: not requested */
     const double *along; /**< NULL, or a unit vector, world, along which a model of gaps measures
                               instead of its own normal, where it can [1] */
 };

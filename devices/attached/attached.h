@@ -53,7 +53,7 @@ struct tact_attached_input {
     char link[256];    /**< a permanent name in /dev/input/by-id; may be empty */
     char name[256];    /**< its own */
     char serial[128];  /**< may be empty, as phys */
-    char phys[256];    /**< where it is plugged in */
+    char phys[256];    /**< physical port to which it is connected */
     uint16_t bus;      /**< BUS_USB, ... of linux/input.h */
     uint16_t vendor;   /**< USB or other bus identifier of the maker */
     uint16_t product;  /**< USB or other bus identifier of the product */

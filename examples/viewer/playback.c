@@ -6,7 +6,9 @@
 #include <string.h>
 #include "rt/clock.h"
 
-#define FAR 1000 /* ticks; a longer distance is a jump */
+#define FAR                                                                                        \
+    1000 /* largest distance that is played tick by tick; a longer one is a jump [ticks]           \
+          */
 
 static int make_records(struct playback *p, struct tact_error *err)
 {

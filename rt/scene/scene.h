@@ -267,7 +267,8 @@ struct tact_scene_contact {
     uint32_t points;  /**< maximum number of points per tick of that model; default 4096 */
     char *metric;     /**< metric of Algorithm 1: euclidean or mass (default) */
     char *split;      /**< auto (default) or never: see struct tact_world_options */
-    char *spin;       /**< auto (default), corners, uniform, hertz or limit-surface */
+    char *spin;       /**< kind of the torsion limit: auto (default), corners, uniform, hertz or
+                         limit-surface */
 };
 
 /** Source of the moments of overlaps. */

@@ -22,7 +22,8 @@ TACT_BEGIN_DECLS
 enum tact_replay_moments {
     TACT_REPLAY_LOGGED, /**< those of a source: from the log */
     TACT_REPLAY_HOST,   /**< all recomputed on the host */
-    TACT_REPLAY_SOURCE, /**< all from another source, waited for in every tick */
+    TACT_REPLAY_SOURCE, /**< all moments from another source, whose result is awaited in every tick
+                         */
 };
 
 struct tact_log;

@@ -60,7 +60,7 @@ struct session_coupling {
         double force;  /* that the device exerts until the next tick [N m, N] */
         double energy; /* absorbed from the person since the start [J] */
         double least_energy; /* the least of it so far, 0 or less: generated [J] */
-        double surplus;      /* energy absorbed since the hand last touched nothing [J] */
+        double surplus;      /* energy absorbed since the hand was last without contact [J] */
         double limited;      /* number of ticks in which the controller or the bound acted */
     } state;
     uint32_t field; /* its field in the record */

@@ -26,7 +26,7 @@
 static const double gravity = 9.81;          /* [m/s^2] */
 static const double ruler_mass = 0.03;       /* [kg] */
 static const double ruler_half_width = 1e-3; /* [m], along the pinch */
-static const double ruler_offset = 0.05;     /* [m], centre of mass from the pinch */
+static const double ruler_offset = 0.05;     /* distance of the centre of mass from the pinch [m] */
 static const double torsion = 2.2e-3;        /* [m] */
 static const double friction = 0.8;
 static const double force = 4.0;                /* [N] per finger */

@@ -51,7 +51,7 @@ def run_json(command, cpu):
 
 
 def compare(commands, held, rounds, cpu):
-    """Runs the commands ("tact", "mujoco") in alternation; held(name, report) tells whether a run did
+    """Runs the commands ("tact", "mujoco") in alternation; held(name, report) states whether a run did
     what it should. Gives the medians over the rounds of p50 and p99 [us], and their ratio."""
     times = {name: [] for name in commands}
     good = dict.fromkeys(commands, True)

@@ -42,9 +42,9 @@ def sim(name, folder, *before, env=None):
     return digest(log)
 
 
-def same(told, *hashes):
-    print(told, *sorted(set(hashes)))
-    assert len(set(hashes)) == 1, (told, hashes)
+def same(stated, *hashes):
+    print(stated, *sorted(set(hashes)))
+    assert len(set(hashes)) == 1, (stated, hashes)
 
 
 def variants(folder):

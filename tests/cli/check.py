@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """check.py SUBJECT TACT CHANGE_LOG SOURCE: the command tact, from the outside.
 
-help        every subcommand tells its options, exit codes and an example
+help        every subcommand states its options, exit codes and an example
 bad_scenes  a scene that is wrong: one line with file, line and key, exit 2, nothing on stdout
 fault       what is faster than max_speed: exit 1, and what it is by name
 deep        overlaps at the start: reported by name with their depth, not pushed open, in the log
@@ -67,7 +67,7 @@ def help():
         assert not out and len(err) == 1 and "no-such-option" in err[0], err
     with open("examples/range.h", encoding="utf-8") as source:
         shared = source.read()  # the help of --from and --to
-    for path in glob.glob("examples/*.c"):  # what is taken is told
+    for path in glob.glob("examples/*.c"):  # every accepted option is documented
         with open(path, encoding="utf-8") as source:
             text = source.read() + shared
         taken = re.findall(r'\{"([a-z-]+)", \w+_argument', text)
@@ -255,10 +255,10 @@ def report(folder):
     assert info["solver_counts"] == made["solver"]["counts"], (info["solver_counts"], made["solver"])
     assert info["solver_counts"]["stick"] > 2000 and info["solver_counts"]["unsolved"] == 0
     assert info["moments_methods"] == made["moments"]["methods"], info["moments_methods"]
-    told = info["pairs"]
-    assert all(a["ticks"][key] == count for a, b in zip(pairs, told)
-               for key, count in b["limit_ticks"].items()), (told, pairs)
-    assert [a["least_margin"] for a in pairs] == [b["least_margin"] for b in told], told
+    stated = info["pairs"]
+    assert all(a["ticks"][key] == count for a, b in zip(pairs, stated)
+               for key, count in b["limit_ticks"].items()), (stated, pairs)
+    assert [a["least_margin"] for a in pairs] == [b["least_margin"] for b in stated], stated
     out, _ = tact("sim", RULER, "--duration", "1.5", "--moments", "host", "--json")
     assert check_report(out, 1500)["moments"]["source"] == "host"
     out, err = tact("sim", RULER, "--duration", "1.5", "--moments", "host", "--quiet")
@@ -396,10 +396,10 @@ def changed(log):
     assert not found["whole"] and found["ticks_added"] > 0 and found["ticks_lost"] == 0, found
     lost = found["ticks_damaged"]
     assert 0 < lost <= 300 and f"{lost} ticks are lost" in found["damage"], found
-    told = json.loads(tact("info", log, "--json", code=3)[0])
-    assert told["lost_to_damage"] == lost and told["missing"] >= lost, (told, found)
-    first, last = map(int, re.search(r"ticks are lost, of those from (\d+) to (\d+)", told["why"]).groups())
-    assert last - first + 1 >= lost and f"from {first} to {last}" in found["damage"], (told, found)
+    stated = json.loads(tact("info", log, "--json", code=3)[0])
+    assert stated["lost_to_damage"] == lost and stated["missing"] >= lost, (stated, found)
+    first, last = map(int, re.search(r"ticks are lost, of those from (\d+) to (\d+)", stated["why"]).groups())
+    assert last - first + 1 >= lost and f"from {first} to {last}" in found["damage"], (stated, found)
     assert f"from {first} to {last}" in tact("info", log, code=3)[0]
     out, _ = tact("replay", log, "--verify", code=3)
     assert " 0 differing" in out and f"{lost} ticks are lost, of those from {first} to {last};" in out, out
@@ -422,11 +422,11 @@ def recover(folder):
         time.sleep(0.2)
         run.kill()
         run.wait()
-        told = "".join("".join(part) for part in tact("replay", log, code=(2, 3)))
+        stated = "".join("".join(part) for part in tact("replay", log, code=(2, 3)))
         if wait > 0.5:
             assert not json.loads(tact("info", log, "--json", code=3)[0])["recording"]
             assert "was killed" in tact("info", log, code=3)[0]
-        assert f"run `tact recover {log}`" in told, told
+        assert f"run `tact recover {log}`" in stated, stated
         found = json.loads(tact("recover", log, "--json")[0])
         assert found["whole"] and found["from_memory"] and found["ticks_lost"] == 0, found
         assert found["ticks"] >= found["ticks_added"] > 0, found

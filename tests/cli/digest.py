@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """digest.py SUBJECT TACT CHANGE_LOG SOURCE: `tact info --hash=results`, see rt/log/README.md.
 
-exact    computed again, from what `tact export` and `tact info --json` tell, by xxHash's own library
+exact    computed again, from what `tact export` and `tact info --json` report, by xxHash's own library
 same     whatever the order in which a scene declares what does not meet
 changed  by the last bit of a value of each field that is part of it, and of no other
 """

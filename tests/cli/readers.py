@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""readers.py SUBJECT TACT CHANGE_LOG SOURCE: what the command tells about a log or a scene.
+"""readers.py SUBJECT TACT CHANGE_LOG SOURCE: what the command reports of a log or a scene.
 
 info     whole, cut and damaged logs: how they ended, what is in them, as text and as JSON
 plot     a page as PNG, as SVG and as gnuplot's script, whose numbers are checked
@@ -616,11 +616,11 @@ def split(folder):
     run.kill()
     run.wait()
     assert "tact recover" in tact("info", log, code=3)[0]
-    told = json.loads(tact("recover", log, "--json")[0])
-    assert told["whole"] and told["ticks_lost"] == 0, told
+    stated = json.loads(tact("recover", log, "--json")[0])
+    assert stated["whole"] and stated["ticks_lost"] == 0, stated
     found = json.loads(tact("info", log, "--json")[0])
     assert found["complete"] and found["files"] >= 2, found
-    assert found["ticks"] == told["ticks"] and found["missing"] == found["skipped"], (found, told)
+    assert found["ticks"] == stated["ticks"] and found["missing"] == found["skipped"], (found, stated)
     assert json.loads(tact("replay", log, "--json")[0])["differing"] == 0
 
 

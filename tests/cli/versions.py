@@ -42,9 +42,9 @@ def read(folder):
         hashes = [line.split()[0] for line in tact("info", option, *LOGS)[0].splitlines()]
         assert hashes == [pair[k] for pair in LOGS.values()], hashes
     for log in LOGS:
-        told = json.loads(tact("info", log, "--json")[0])
-        assert told["complete"] and told["ticks"] == 200 and "results_version" not in told["facts"]
-        touched = [pair for pair in told["pairs"] if pair["touching_ticks"] > 100]
+        reported = json.loads(tact("info", log, "--json")[0])
+        assert reported["complete"] and reported["ticks"] == 200 and "results_version" not in reported["facts"]
+        touched = [pair for pair in reported["pairs"] if pair["touching_ticks"] > 100]
         assert len(touched) > 1 and all(pair["normal_max_N"] > 2 for pair in touched), touched
         tact("plot", log, "-o", os.path.join(folder, "a.gp"), "--force")
         if shutil.which("gnuplot"):

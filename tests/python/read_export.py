@@ -1,5 +1,5 @@
 """Reads what tact export wrote with numpy and h5py, and the log itself with the official MCAP
-reader: every double must have the same bits, every topic the count that tact info tells.
+reader: every double must have the same bits, every topic the count that tact info reports.
 Usage: read_export.py TACT SOURCE FOLDER; exit status 77 is a skip."""
 
 import csv

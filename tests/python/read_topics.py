@@ -1,5 +1,5 @@
 """Reads the topics of a session with the official MCAP readers: each one's count, type and time stamps
-must be what `tact info` tells, and what is derived from the records must hold the records' own doubles.
+must be what `tact info` reports, and what is derived from the records must hold the records' own doubles.
 Usage: read_topics.py TACT SOURCE FOLDER; exit status 77 is a skip."""
 
 import json
@@ -154,9 +154,9 @@ def check(path, info):
             ruler = frames[logged.log_time]["ruler"]
             assert bits(xyz(ruler.translation) + quat(ruler.rotation)) == bits(record.ruler_pose)
     assert touched > 100, touched
-    for topic, told in info["topics"].items():
-        assert types[topic] == told["type"] and counts.get(topic, 0) == told["messages"], topic
-        assert times.get(topic, (0, 0)) == (told["first_wall_ns"], told["last_wall_ns"]), topic
+    for topic, stated in info["topics"].items():
+        assert types[topic] == stated["type"] and counts.get(topic, 0) == stated["messages"], topic
+        assert times.get(topic, (0, 0)) == (stated["first_wall_ns"], stated["last_wall_ns"]), topic
     assert set(types) == set(info["topics"])
     # The chain of frames ends where the contact is: half of the overlap inside the fingertip.
     end = max(chains)
@@ -231,9 +231,9 @@ def check_with_node(path, info, folder):
     script = os.path.join(home, "read_topics.mjs")
     shutil.copy(os.path.join(os.path.dirname(os.path.abspath(__file__)), "read_topics.mjs"), script)
     found = json.loads(run("node", script, path))
-    told = {name: [t["type"], t["messages"], str(t["first_wall_ns"]), str(t["last_wall_ns"])]
+    stated = {name: [t["type"], t["messages"], str(t["first_wall_ns"]), str(t["last_wall_ns"])]
             for name, t in info["topics"].items()}
-    assert found == told, (found, told)
+    assert found == stated, (found, stated)
     print("@mcap/core agrees")
 
 

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 #include "support/random_laws.h"
 
-enum { WORLDS = 1000, ALL_WORLDS = 10000 }; /* the latter in .ci/long */
+enum { WORLDS = 1000, ALL_WORLDS = 10000 }; /* number of worlds; the larger one in .ci/long */
 enum { TICKS = 50, BODIES = 4 };
 
 static uint64_t random_stream;

@@ -119,10 +119,10 @@ def axes(folder):
         out, _ = run.end()
         assert json_too or re.search(r"abs_y +did not move", out), out
         assert numbers(path, "abs_x") == [-900, 34, 950, 5], open(path).read()
-    told = json.loads(out)
-    x, y, _ = told["axes"]
+    stated = json.loads(out)
+    x, y, _ = stated["axes"]
     assert x == {"name": "abs_x", "moved": True, "lowest": -900, "rest": 34, "highest": 950, "width": 5}
-    assert not y["moved"] and (told["device"], told["file"]) == ("worn stick", path), told
+    assert not y["moved"] and (stated["device"], stated["file"]) == ("worn stick", path), stated
     assert numbers(path, "abs_throttle") == [5, 5.5, 240, 1.5], open(path).read()
     assert 'calibrated_for: "worn stick"' in open(path).read()
     scene = f"{folder}/stick-scene.yaml"
@@ -159,24 +159,24 @@ def board(folder):
         assert f"bring angle to {angle:g}" in run.asked()
         write_output(0, (angle - 0.2) / 0.25)
         run.enter()
-    told = json.loads(run.end()[0])
+    stated = json.loads(run.end()[0])
     offset, slope = numbers(path, "angle")
-    assert max(abs(a - b) for a, b in zip(told["coefficients"], (offset, slope))) < 1e-9, told
-    assert told["worst"] < 1e-4 and [p["value"] for p in told["points"]] == [0, 0.5, 1], told
+    assert max(abs(a - b) for a, b in zip(stated["coefficients"], (offset, slope))) < 1e-9, stated
+    assert stated["worst"] < 1e-4 and [p["value"] for p in stated["points"]] == [0, 0.5, 1], stated
     assert abs(offset - 0.2) < 1e-4 and abs(slope - 0.25) < 1e-4, (offset, slope)
     for i in range(6):
         write_output(i + 1, 0.3 * i - 0.5)
     run = Calibrate(*words, "--zero", "wrist", "--wait", "0", "--json")
-    told = json.loads(run.end()[0])["gauges"]
+    stated = json.loads(run.end()[0])["gauges"]
     bias = numbers(path, "wrist")
-    assert [g["name"] for g in told] == gauges and abs(told[5]["bias"] - bias[5]) < 1e-9, told
+    assert [g["name"] for g in stated] == gauges and abs(stated[5]["bias"] - bias[5]) < 1e-9, stated
     assert all(abs(b - (0.3 * i - 0.5)) < 2e-4 for i, b in enumerate(bias)), bias
     assert numbers(path, "angle") == [offset, slope] and "comedi_test" in open(path).read()
     write_output(3, 4.1)
-    told = session(scene, "board")
-    assert abs(told[0] - 1.0) < 2e-4, told
+    stated = session(scene, "board")
+    assert abs(stated[0] - 1.0) < 2e-4, stated
     # 4.1 V instead of 0.1 V; the rest is at zero
-    assert all(abs(w - (4.0 if k == 2 else 0.0)) < 4e-4 for k, w in enumerate(told[7:12])), told
+    assert all(abs(w - (4.0 if k == 2 else 0.0)) < 4e-4 for k, w in enumerate(stated[7:12])), stated
     before = open(path).read()
     write_output(3, 10.0)
     assert "is saturated" in Calibrate(*words, "--zero", "wrist", "--wait", "0").end(1)[1]
