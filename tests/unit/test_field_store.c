@@ -202,7 +202,7 @@ static void oldest_extents_are_removed(void **state)
         if (i) {
             put_file(name[2], 300, 3000);
         }
-        record(text, i ? "finer" : "coarser", file, sizeof file);
+        record_scene(text, i ? "finer" : "coarser", file, sizeof file);
         assert_false(has_file(name[1])); /* then the next older one */
         assert_true(has_file(name[0]) == !i);
         for (int k = 0; k < 5; k++) {
