@@ -13,7 +13,7 @@ static void align_axes(double *t1, double *t2, double a, double b, double c, dou
     /* A round patch has no distinct axes: rounding must not rotate the frame from tick to tick. */
     int round = tact_hypot(2.0 * b, a - c) <= 1e-9 * (a + c);
     double angle = round ? 0.0 : 0.5 * tact_atan2(2.0 * b, a - c);
-    double cs = tact_cos(angle), sn = tact_sin(angle), u[3], w[3];
+    double cs = round ? 1.0 : tact_cos(angle), sn = round ? 0.0 : tact_sin(angle), u[3], w[3];
     for (int i = 0; i < 3; i++) {
         u[i] = cs * t1[i] + sn * t2[i];
         w[i] = cs * t2[i] - sn * t1[i];
