@@ -4,6 +4,11 @@
 
 #define SAME_NORMAL 0.9 /* smallest cosine between the normals of a piece in successive ticks */
 
+int tact_pieces_exist(const struct tact_world *world, const struct tact_contact *c)
+{
+    return c->first_piece && tact_v3_norm(world->contacts[c->first_piece].patch.frame) > 0.0;
+}
+
 void tact_pieces_clear(struct tact_world *world, struct tact_contact *c)
 {
     c->split = 0;
@@ -54,8 +59,7 @@ void tact_pieces_make(struct tact_world *world, int slot, const struct tact_pair
     if (!c->first_piece) {
         return;
     }
-    /* Pieces of the last tick have a frame. */
-    int was_split = tact_v3_norm(world->contacts[c->first_piece].patch.frame) > 0.0;
+    int was_split = tact_pieces_exist(world, c);
     if (!count && !was_split) {
         return;
     }

@@ -336,6 +336,9 @@ void tact_pieces_make(struct tact_world *world, int slot, const struct tact_pair
 /* Adds the pieces of each split pair up into its contact, once solved. */
 void tact_pieces_collect(struct tact_world *world);
 
+/* 1 where a pair was split in the last tick, or in the state that a replay starts from. */
+int tact_pieces_exist(const struct tact_world *world, const struct tact_contact *c);
+
 /* Clears the pieces of a pair that is no longer split or no longer touches. */
 void tact_pieces_clear(struct tact_world *world, struct tact_contact *c);
 

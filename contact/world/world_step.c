@@ -359,7 +359,9 @@ static void clear_pair(struct tact_world *world, struct tact_contact *c, int ins
     c->preload = inside ? c->preload : 0.0;
     c->limits = TACT_LIMIT_OPEN;
     tact_contact_clear(c);
-    tact_pieces_clear(world, c);
+    if (tact_pieces_exist(world, c)) {
+        tact_pieces_clear(world, c);
+    }
 }
 
 /* Sets the pair of the patches that its model has added to the pressure map. */
