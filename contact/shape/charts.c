@@ -159,21 +159,6 @@ static void build_node(struct tact_charts *charts, const struct chart_node *leaf
     build_node(charts, leaf, list + half, count - half, first + 1);
 }
 
-static void set_extent(struct tact_charts *charts, const struct chart_node *leaf, int count)
-{
-    double lower[3] = {INFINITY, INFINITY, INFINITY}, upper[3] = {-INFINITY, -INFINITY, -INFINITY};
-    for (int i = 0; i < count; i++) {
-        double reach = tact_v3_norm(leaf[i].center) + leaf[i].radius;
-        charts->radius = tact_max(charts->radius, reach);
-        for (int k = 0; k < 3; k++) {
-            lower[k] = tact_min(lower[k], leaf[i].center[k]);
-            upper[k] = tact_max(upper[k], leaf[i].center[k]);
-        }
-    }
-    charts->thickness =
-        tact_min(upper[0] - lower[0], tact_min(upper[1] - lower[1], upper[2] - lower[2]));
-}
-
 int tact_charts_build(struct tact_charts *charts, const struct chart_cell *cell, int count)
 {
     struct chart_node *leaf = calloc((size_t)count, sizeof *leaf);
@@ -185,11 +170,26 @@ int tact_charts_build(struct tact_charts *charts, const struct chart_cell *cell,
         list[i].leaf = i;
     }
     if (!rc) {
-        set_extent(charts, leaf, count);
+        for (int i = 0; i < count; i++) {
+            double reach = tact_v3_norm(leaf[i].center) + leaf[i].radius;
+            charts->radius = tact_max(charts->radius, reach);
+        }
         charts->node_count = 1;
         build_node(charts, leaf, list, count, 0);
     }
     free(list);
     free(leaf);
     return rc;
+}
+
+void tact_charts_mass(const struct tact_shape *shape, struct tact_shape_mass *out)
+{
+    *out = shape->charts->mass;
+}
+
+/* tact_shape_radius() takes that of the charts. */
+double tact_charts_reach(const double size[3])
+{
+    (void)size;
+    return 0.0;
 }

@@ -29,15 +29,18 @@ struct tact_charts {
     const struct chart_type *type;
     struct tact_mesh *mesh;      /* NULL where only the surface is needed */
     struct tact_shape_mass mass; /* at unit density */
-    double radius;    /* radius of a ball about the origin that contains the surface [m] */
-    double thickness; /* smallest width of the box that contains it [m] */
-    int edges;        /* 1: there are edges, at which the normal is discontinuous */
+    double radius; /* radius of a ball about the origin that contains the surface [m] */
+    int edges;     /* 1: there are edges, at which the normal is discontinuous */
     int node_count;
     struct chart_node *nodes; /* the root first */
 };
 
 /* Largest distance of a node's points from its centre along a unit vector, shape frame [m]. */
 double tact_chart_extent(const struct chart_node *node, const double along[3]);
+
+/* Mass properties and reach of a shape with charts of its own, for the rows of their kinds. */
+void tact_charts_mass(const struct tact_shape *shape, struct tact_shape_mass *out);
+double tact_charts_reach(const double size[3]);
 
 /* A cell of a surface: nine places on a grid of 3 x 3 over it, the middle one being its place. */
 struct chart_cell {

@@ -398,22 +398,11 @@ int tact_charts_patches(const void *data, size_t size, const char *name, double 
     return 0;
 }
 
-static void patches_mass(const struct tact_shape *shape, struct tact_shape_mass *out)
-{
-    *out = shape->charts->mass;
-}
-
-static double patches_reach(const double size[3])
-{
-    (void)size;
-    return 0.0; /* computed from the charts */
-}
-
 const struct tact_shape_type tact_shape_patches_type = {
     .name = "patches",
     .faces = TACT_FACES_MIXED,
     .keys = "file",
     .concave = 1,
-    .mass = patches_mass,
-    .reach = patches_reach,
+    .mass = tact_charts_mass,
+    .reach = tact_charts_reach,
 };

@@ -383,22 +383,11 @@ int tact_charts_revolution(const double (*profile)[2], int count, struct tact_ch
     return 0;
 }
 
-static void revolution_mass(const struct tact_shape *shape, struct tact_shape_mass *out)
-{
-    *out = shape->charts->mass;
-}
-
-static double revolution_reach(const double size[3])
-{
-    (void)size;
-    return 0.0; /* computed from the charts */
-}
-
 const struct tact_shape_type tact_shape_revolution_type = {
     .name = "revolution",
     .faces = TACT_FACES_MIXED,
     .keys = "profile",
     .concave = 1,
-    .mass = revolution_mass,
-    .reach = revolution_reach,
+    .mass = tact_charts_mass,
+    .reach = tact_charts_reach,
 };

@@ -80,11 +80,17 @@ static void begin(const struct tact_pair_query *q, struct smooth_find *f)
     f->near = q->options->period * (2.0 * speed + gravity_speed(q)) + GAP_FRACTION * f->size;
 }
 
+/* Number of contacts of the last tick; the state may be of a damaged log. */
+static int last_count(const struct tact_pair_query *q)
+{
+    return (int)tact_max(0.0, tact_min(q->state[COUNT], TACT_PIECES));
+}
+
 /* Follows the contacts of the last tick by their places. Returns how many still exist. */
 static int follow_contacts(const struct tact_pair_query *q, struct smooth_find *f)
 {
     int known = 0;
-    for (int i = 0; i < (int)q->state[COUNT]; i++) {
+    for (int i = 0; i < last_count(q); i++) {
         struct smooth_contact c;
         memcpy(c.place, q->state + PLACES + 6 * i, sizeof c.place);
         if (!tact_smooth_follow(&f->pair, &c)) {
@@ -137,7 +143,7 @@ static double normal_cosine(const struct smooth_pair *pair, int k, const double 
 static int is_known(const struct tact_pair_query *q, const struct smooth_pair *pair,
                     const struct smooth_contact *c)
 {
-    for (int i = 0; i < (int)q->state[COUNT]; i++) {
+    for (int i = 0; i < last_count(q); i++) {
         const double *places = q->state + PLACES + 6 * i;
         if (normal_cosine(pair, 0, places, c->place[0]) >= SAME &&
             normal_cosine(pair, 1, places + 3, c->place[1]) >= SAME) {
