@@ -5,8 +5,8 @@
 
 #define PI 3.14159265358979323846
 #define ROUND                                                                                      \
-    1e-7 /* of k2/k1 - 1, and of the ratio of the semi-axes - 1: below it the patch counts as a    \
-            disc */
+    1e-7 /* bound of k2/k1 - 1, and of the ratio of the semi-axes - 1, below which the patch       \
+            counts as a disc */
 #define ROUNDS                                                                                     \
     8 /* iterations of the arithmetic-geometric mean; each doubles the number of digits */
 #define STEPS 30 /* largest number of iterations for the ratio of the semi-axes */

@@ -17,7 +17,7 @@
 #define MIN_STEP 1e-3 /* length of a step, relative, below which it is the last */
 #define STAGNATION                                                                                 \
     1e-12 /* relative to the product at the start: below it, a step that does not halve the        \
-             product is the \ last */
+             product is the last */
 #define SOLVED                                                                                     \
     1e-17 /* relative to the product of impulse and velocity at the start: solved below it */
 

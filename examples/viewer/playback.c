@@ -6,9 +6,7 @@
 #include <string.h>
 #include "rt/clock.h"
 
-#define FAR                                                                                        \
-    1000 /* largest distance that is played tick by tick; a longer one is a jump [ticks]           \
-          */
+#define FAR 1000 /* [ticks]; a longer distance is a jump, not played tick by tick */
 
 static int make_records(struct playback *p, struct tact_error *err)
 {

@@ -25,8 +25,7 @@ enum {
 
 /* A start of Newton's method: cells that may touch, or one and a point of a closed form. */
 struct start {
-    double miss; /* miss of the cells' middles from being closest points, over their size; 0: they
-                    are */
+    double miss; /* distance of the cells' centres from closest points, over their size */
     const struct chart_node *cell[2]; /* NULL: closed form */
     double place[2][3];
 };
