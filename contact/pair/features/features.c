@@ -121,30 +121,41 @@ static void make_point(const struct tact_pair_query *q, const struct tact_core *
     }
 }
 
-/* Sets the gap about the centre of the patch, and moves the centre to the middle between the two
- * surfaces. slope: world axes; from, gap, up: a point, the gap there and the height of the middle.
- */
+/* Gap at a place of the patch [m]. */
+static double gap_at(const struct tact_patch *patch, const double x[2])
+{
+    return patch->gap[0] + patch->gap[1] * x[0] + patch->gap[2] * x[1];
+}
+
+/* Where the gap is smallest: a corner, or the centre of a point. */
+static const double *least_place(const struct tact_patch *patch)
+{
+    static const double centre[2] = {0.0, 0.0};
+    const double *least = patch->corners ? patch->corner[0] : centre;
+    for (int i = 1; i < patch->corners; i++) {
+        least = gap_at(patch, patch->corner[i]) < gap_at(patch, least) ? patch->corner[i] : least;
+    }
+    return least;
+}
+
+/* Sets the gap about the centre of the patch, and moves the centre to the height of the middle
+ * between the two surfaces: where the gap is smallest, as there the bodies touch and friction acts;
+ * at the centre where a layer fills the gap. slope: world axes; from, gap, up: a point, the gap
+ * there and the height of the middle. */
 static void set_gap(struct tact_patch *patch, const double *from, double gap, const double slope[3],
-                    double up, const double up_slope[3])
+                    double up, const double up_slope[3], int layer)
 {
     double way[3];
     tact_v3_sub(way, patch->center, from);
     patch->gap[0] = gap + tact_v3_dot(slope, way);
     patch->gap[1] = tact_v3_dot(slope, patch->frame + 3);
     patch->gap[2] = tact_v3_dot(slope, patch->frame + 6);
-    tact_v3_axpy(patch->center, up + tact_v3_dot(up_slope, way), patch->frame);
-}
-
-/* The smallest gap over the patch [m]. */
-static double least_gap(const struct tact_patch *patch)
-{
-    double least = patch->gap[0];
-    for (int i = 0; i < patch->corners; i++) {
-        const double *x = patch->corner[i];
-        double at = patch->gap[0] + patch->gap[1] * x[0] + patch->gap[2] * x[1];
-        least = i ? tact_min(least, at) : at;
+    if (!layer) {
+        const double *x = least_place(patch);
+        tact_v3_axpy(way, x[0], patch->frame + 3);
+        tact_v3_axpy(way, x[1], patch->frame + 6);
     }
-    return least;
+    tact_v3_axpy(patch->center, up + tact_v3_dot(up_slope, way), patch->frame);
 }
 
 /* Stiffness of a compliance distributed over the polygon [N/m]; 0 for none. */
@@ -206,11 +217,11 @@ static int make_patch(const struct tact_pair_query *q, const struct tact_core *a
         return -EDOM;
     }
     set_gap(patch, from, m.height_a[0] - m.height_b[0], slope,
-            0.5 * (m.height_a[0] + m.height_b[0]), up_slope);
+            0.5 * (m.height_a[0] + m.height_b[0]), up_slope, layer > 0.0);
     patch->law = TACT_LAW_GAPS;
     patch->exponent = 1.0;
     patch->rolling_radius = INFINITY;
-    patch->depth = tact_max(0.0, -least_gap(patch));
+    patch->depth = tact_max(0.0, -gap_at(patch, least_place(patch)));
     if (layer > 0.0) {
         tact_layer_press(patch, layer);
     }
