@@ -256,9 +256,10 @@ static int map_output(struct tact_session *s, uint32_t i, struct tact_safety_cha
     out->sensor =
         out->owner.kind == TACT_OWNER_HAND ? sensor_of(s, out->owner.index, out->owner.link) : -1;
     out->gate = 1.0;
-    out->port = !rc && out->kind == OUTPUT_TORQUE && !strcmp(def->what, "reaction") && def->scale
-                    ? tact_session_coupling(s, out->owner.index, out->owner.link)
-                    : NULL;
+    out->port =
+        !rc && out->kind == OUTPUT_TORQUE && !strcmp(def->what, "reaction") && def->scale != 0.0
+            ? tact_session_coupling(s, out->owner.index, out->owner.link)
+            : NULL;
     if (out->port) {
         out->port->outputs++;
     }
