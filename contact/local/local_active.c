@@ -204,7 +204,7 @@ int tact_local_active(const struct tact_local_problem *problem, double r[6])
     return -1;
 }
 
-int tact_local_derivative(const struct tact_local_problem *problem, const double r[6],
+int tact_local_derivative(const struct tact_local_problem *problem, int limits, const double r[6],
                           double *slope)
 {
     struct tact_active a;
@@ -212,6 +212,9 @@ int tact_local_derivative(const struct tact_local_problem *problem, const double
     memset(slope, 0, 36 * sizeof *slope);
     if (!begin_active_set(problem, r, 0, &a)) {
         return 0;
+    }
+    if (limits >= 0) {
+        a.slips = (limits & (TACT_LIMIT_CONE | TACT_LIMIT_SPIN)) != 0;
     }
     tact_face_span(&a);
     for (int k = 0; k < 6; k++) {

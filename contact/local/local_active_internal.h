@@ -89,8 +89,11 @@ int tact_face_update(struct tact_active *a);
  * or -1, with r unchanged, where the method does not converge. */
 int tact_local_active(const struct tact_local_problem *problem, double r[6]);
 
-/* Derivative of the solution r by b, 6 x 6 row-major. Returns 1, or 0 where it is not available. */
-int tact_local_derivative(const struct tact_local_problem *problem, const double r[6],
+/* Derivative of the solution r by b, 6 x 6 row-major. limits: those of r, by which it slips or
+ * sticks; -1: it slips where its friction is at the limit. Returns 1, or 0 where it is not
+ * available.
+ */
+int tact_local_derivative(const struct tact_local_problem *problem, int limits, const double r[6],
                           double *slope);
 
 #endif

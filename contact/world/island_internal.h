@@ -28,6 +28,7 @@ struct search {
     int interior_steps;   /* steps of the interior-point method; 0: not tried, or without success */
     int anchored;         /* 1: the solver's springs are anchored at impulses of this search, by
                              tact_springs_anchor(); -1: they must not be anchored again */
+    int damped;           /* 1: Newton's steps are damped, as most contacts have anchored springs */
     double least_miss;    /* smallest absolute residual so far: a relative one is misleading where
                              impulses are huge */
     double least_miss_residual;                  /* relative residual at that point */

@@ -19,8 +19,11 @@
  * which redundant contacts can bear a load the nearest are found; as the residual decreases the
  * step becomes Newton's. Three points of a box that is pushed take 20 sweeps without it, 8 with it;
  * with an upper bound of 1e-2, walls of boxes are not solved. The lower bound makes rigid rows
- * eliminable. */
+ * eliminable. Where contacts are anchored near their loads, the start is near as well, and a larger
+ * compliance, this share of the residual, only damps the step: with it, steps of 100 balls that
+ * roll into a heap are undone in 1 of 100 ticks, without it in 24. */
 #define MAX_COMPLIANCE 1e-3
+#define DAMPING 0.3
 #define MIN_COMPLIANCE 1e-9
 
 int tact_newton_create(struct newton *newton, int blocks)
@@ -50,14 +53,24 @@ static int sticks(const struct tact_world *world, const struct block *block)
     return world->contacts[block->contact].limits == 0 && block->local.mu > 0.0;
 }
 
+/* 1 where a contact that bears its load without motion is often at a limit to rounding, as the
+ * edges and corners of patches with gaps are. Whether it slips or sticks is then without meaning,
+ * and slip is assumed: with the state of the sweep, three heaps of 20 boxes by features are not
+ * solved in 28 % of their ticks instead of 16 %. Of other contacts the state is that of the sweep:
+ * Newton's method takes 10 % fewer steps for a heap of 100 balls. */
+static int rests_at_limits(const struct tact_world *world, const struct block *block)
+{
+    return world->contacts[block->contact].patch.law == TACT_LAW_GAPS;
+}
+
 /* Derivative of a block's impulse by its b; by finite differences where it is not available
- * otherwise. */
-static void differentiate_impulse(const struct block *block, const double *r, const double *scale,
-                                  double *slope)
+ * otherwise. limits: as in tact_local_derivative(). */
+static void differentiate_impulse(const struct block *block, int limits, const double *r,
+                                  const double *scale, double *slope)
 {
     struct tact_local_problem local = block->local;
     double size = 0.0, base[6];
-    if (tact_local_derivative(&local, r, slope)) {
+    if (tact_local_derivative(&local, limits, r, slope)) {
         return;
     }
     local.passes = PASSES;
@@ -216,7 +229,9 @@ static int find_newton_step(struct tact_world *world, const struct island *islan
     struct direct *d = &world->direct;
     struct newton *newton = &world->newton;
     int n = island->blocks.count;
-    newton->compliance = tact_max(MIN_COMPLIANCE, tact_min(MAX_COMPLIANCE, island->residual));
+    double most = island->search.damped ? DAMPING * island->residual
+                                        : tact_min(MAX_COMPLIANCE, island->residual);
+    newton->compliance = tact_max(MIN_COMPLIANCE, most);
     if (!tact_direct_order(world, island)) {
         return 0;
     }
@@ -252,7 +267,8 @@ int tact_newton_step(struct tact_world *world, const struct island *island, cons
         const struct block *block = &world->blocks[island->blocks.at[i]];
         int limits = world->contacts[block->contact].limits;
         if (!sticks(world, block) && !(limits & TACT_LIMIT_OPEN) && !block->uncoupled) {
-            differentiate_impulse(block, g + 6 * i, scale + 6 * i, newton->impulse_by_b + 36 * i);
+            differentiate_impulse(block, rests_at_limits(world, block) ? -1 : limits, g + 6 * i,
+                                  scale + 6 * i, newton->impulse_by_b + 36 * i);
             differentiate_arm(world, block, x[6 * i], g + 6 * i, newton->impulse_by_force + 6 * i);
         }
     }

@@ -8,11 +8,15 @@
 #include "contact/world/sweeps_internal.h"
 
 #define PROGRESS 0.9 /* ratio of residuals that counts as progress */
-#define FIRST_SWEEP                                                                                \
-    1e-3 /* relative to the tolerance: residual or change with which the first sweep may be the    \
-            last */
-/* Newton's steps without progress before they are undone: a heap of 30 balls takes 6.7 eliminations
- * a tick with 2, 5.6 with 4, 5.4 with 5. */
+/* Residual or change with which the first sweep may be the last, relative to the tolerance; and in
+ * an island with damped steps, where the rounding of positions alone leaves more in every tick.
+ * With it 30 balls at rest take one sweep in place of two and an elimination, and creep by 3e-15 m
+ * in 20 s. */
+#define FIRST_SWEEP 1e-3
+#define FIRST_SWEEP_DAMPED 0.1
+/* Newton's steps without progress before they are undone: of an island with damped steps, and of
+ * others. */
+#define MAX_RISES_DAMPED 10
 #define MAX_RISES 4
 /* Number of contacts from which the springs of an island are anchored from the start: an island of
  * free bodies, and one with hands. With 10 for the latter, 81 ticks of a hand with a rigid skin
@@ -77,12 +81,22 @@ static int is_crowded(const struct tact_world *world, const struct island *islan
     return island->blocks.count >= many && tact_sweeps_can_search(world, island);
 }
 
+/* 1 where a contact of an island has a gap. */
+static int has_gaps(const struct tact_world *world, const struct island *island)
+{
+    int gaps = 0;
+    for (int i = 0; i < island->blocks.count; i++) {
+        int contact = world->blocks[island->blocks.at[i]].contact;
+        gaps |= world->contacts[contact].patch.law == TACT_LAW_GAPS;
+    }
+    return gaps;
+}
+
 /* 1 where the bodies of an island hardly move where they touch, and a contact rests at a gap of 0.
  */
 static int rests_on_gaps(const struct tact_world *world, const struct island *island)
 {
     double limit = AT_REST * world->options.period * tact_v3_norm(world->options.gravity);
-    int gaps = 0;
     for (int i = 0; i < island->blocks.count; i++) {
         const struct block *block = &world->blocks[island->blocks.at[i]];
         const struct tact_patch *patch = &world->contacts[block->contact].patch;
@@ -91,15 +105,17 @@ static int rests_on_gaps(const struct tact_world *world, const struct island *is
         if (fabs(u[0]) + reach * (fabs(u[1]) + fabs(u[2])) > limit) {
             return 0;
         }
-        gaps |= patch->law == TACT_LAW_GAPS;
     }
-    return gaps;
+    return has_gaps(world, island);
 }
 
-/* Anchors the springs of an island for all of its search. */
+/* Anchors the springs of an island for all of its search. Newton's steps are damped where most
+ * contacts are anchored near their loads. Heaps of 20 boxes by features are solved better without:
+ * 16 % of their ticks are not solved, in place of 30 %. */
 static void anchor_search(struct tact_world *world, struct island *island)
 {
-    tact_springs_anchor(world, island);
+    int anchored = tact_springs_anchor(world, island);
+    island->search.damped = 2 * anchored > island->blocks.count && !has_gaps(world, island);
     island->search.anchored = -1;
 }
 
@@ -117,7 +133,7 @@ static void begin_search(struct tact_world *world, struct island *island)
 {
     struct search *s = &island->search;
     reset_search(s);
-    s->newton_failures = s->interior_steps = 0;
+    s->newton_failures = s->interior_steps = s->damped = 0;
     s->newton = island->coupled && island->constraints.count == 0;
     if (s->newton && s->anchored == 0 && is_crowded(world, island) &&
         !rests_on_gaps(world, island)) {
@@ -182,7 +198,7 @@ static int restore_best(struct tact_world *world, struct island *island,
         s->newton_tries = 0;
         return 0;
     }
-    if (s->newton_tries++ <= MAX_RISES) {
+    if (s->newton_tries++ <= (s->damped ? MAX_RISES_DAMPED : MAX_RISES)) {
         return 0;
     }
     world->counts[TACT_COUNT_TAKEN_BACK]++;
@@ -303,9 +319,10 @@ static int has_converged(const struct tact_world *world, const struct island *is
                          int iterations)
 {
     int use_newton = island->search.newton && tact_sweeps_can_search(world, island);
-    return tact_sweeps_solved(world, island) && (iterations > 1 || !use_newton ||
-                                                 tact_min(island->residual, update_of(island)) <=
-                                                     FIRST_SWEEP * world->options.tolerance);
+    double first = island->search.damped ? FIRST_SWEEP_DAMPED : FIRST_SWEEP;
+    return tact_sweeps_solved(world, island) &&
+           (iterations > 1 || !use_newton ||
+            tact_min(island->residual, update_of(island)) <= first * world->options.tolerance);
 }
 
 /* Checks a solution with anchored springs. Where their deflection is too large, anchors them again

@@ -142,8 +142,9 @@ void tact_springs_set_cfm(struct block *block, double share, const double start[
     tact_local_prepare(&block->local);
 }
 
-void tact_springs_anchor(struct tact_world *world, const struct island *island)
+int tact_springs_anchor(struct tact_world *world, const struct island *island)
 {
+    int anchored = 0;
     for (int i = 0; i < island->blocks.count; i++) {
         struct block *block = &world->blocks[island->blocks.at[i]];
         double start[6];
@@ -153,7 +154,9 @@ void tact_springs_anchor(struct tact_world *world, const struct island *island)
         }
         start[0] = block->weak_normal_cfm > 0.0 ? block->rest_impulse[0] : start[0];
         tact_springs_set_cfm(block, ANCHORED_CFM, start);
+        anchored++;
     }
+    return anchored;
 }
 
 double tact_springs_deflection(const struct tact_world *world, const struct island *island)

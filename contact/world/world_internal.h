@@ -258,8 +258,8 @@ void tact_springs_set_cfm(struct block *block, double share, const double start[
 
 /* One step of the proximal point method (Rockafellar 1976): where many impulses solve a tick,
  * springs without deflection at the present impulses select the nearest. Contacts without load keep
- * their springs. */
-void tact_springs_anchor(struct tact_world *world, const struct island *island);
+ * their springs. Returns the number of contacts with anchored springs. */
+int tact_springs_anchor(struct tact_world *world, const struct island *island);
 
 /* Deflection of the anchored springs: the impulse that would cause the same motion of the bodies,
  * over all impulses; 0 where it is no larger than that of the solver's springs in an ordinary tick.

@@ -363,7 +363,8 @@ static void active_set_solves_a_nearby_problem(void **state)
         }
         found++;
         assert_true(tact_local_residual(&p, next) <= 1e-10);
-        double error = tact_local_derivative(&p, next, slope) ? slope_error(&p, next, slope) : -1;
+        double error =
+            tact_local_derivative(&p, limits, next, slope) ? slope_error(&p, next, slope) : -1;
         slopes += error >= 0;
         differ += error > 1e-4;
     }
