@@ -41,9 +41,9 @@ static inline void tact_keys_destroy(struct tact_keys *keys)
 /** The slot of a key, or the free slot where it would be inserted. */
 static inline struct tact_key *tact_keys_find_slot(const struct tact_keys *keys, int key)
 {
-    uint32_t wanted = (uint32_t)key + 1, last = ((uint32_t)1 << (32 - keys->shift)) - 1;
+    uint32_t stored_key = (uint32_t)key + 1, last = ((uint32_t)1 << (32 - keys->shift)) - 1;
     uint32_t at = (uint32_t)key * 2654435769U >> keys->shift;
-    while (keys->places[at].key && keys->places[at].key != wanted) {
+    while (keys->places[at].key && keys->places[at].key != stored_key) {
         at = (at + 1) & last;
     }
     return &keys->places[at];

@@ -12,7 +12,7 @@ struct difference_field {
     uint32_t offset[2], count; /* in the records of A and B, or DIFFERENCE_ABSENT; elements */
     double absent;             /* after that count: each of these pairs */
     uint32_t stamp;     /* element that is a measured time and not compared; UINT32_MAX: none */
-    uint64_t differing; /* number of values, compared bit for bit */
+    uint64_t differing; /* number of values that are not equal bit for bit */
     uint64_t first;     /* tick */
     double most;        /*  |a - b|; infinity if one is not a number */
     uint64_t most_tick;

@@ -296,7 +296,8 @@ static int winding(const struct search *f, uint32_t node, const double p[3], uin
 /** Counts misplaced components: a solid must lie outside all others, a cavity (inside out) inside
  * exactly one. For components that do not cross, one triangle decides; triangles that lie on
  * another component's face are skipped. */
-static int count_misplaced(const struct search *f, uint32_t components, size_t *misplaced)
+static int count_misnested_components(const struct search *f, uint32_t components,
+                                      size_t *misplaced)
 {
     const struct tact_mesh *m = f->mesh;
     double *volume = calloc(components, sizeof *volume);
@@ -353,7 +354,7 @@ int tact_mesh_count_crossings(const struct tact_mesh *mesh, struct tact_mesh_def
     if (components > 1 && !rc) {
         f.margin = 2.0 * PERTURBATION * size;
         rc = count_perturbed(&f, &nudged);
-        rc = rc ? rc : count_misplaced(&f, components, &defects->misplaced);
+        rc = rc ? rc : count_misnested_components(&f, components, &defects->misplaced);
     }
     defects->crossings = found.count + nudged;
     free(component);

@@ -112,8 +112,8 @@ static void assemble_constraint(struct tact_world *world, struct world_constrain
 }
 
 /* C of one joint: J_constraint Y of one side of a contact (six columns) or of a free row (one). */
-static void couple_constraint(const struct world_constraint *w, int side, const double *y,
-                              int columns, int column, double *c)
+static void add_constraint_coupling(const struct world_constraint *w, int side, const double *y,
+                                    int columns, int column, double *c)
 {
     const double *j = w->j[side];
     for (int i = 0; i < w->count; i++) {
@@ -129,8 +129,8 @@ static void couple_constraint(const struct world_constraint *w, int side, const 
 
 /* C of all joints of a mechanism for a contact or free row whose unit impulses change the velocity
  * of `body` by y. */
-static void couple_mechanism(const struct tact_world *world, int mechanism, int body,
-                             const double *y, int columns, int column, double *c)
+static void add_mechanism_coupling(const struct tact_world *world, int mechanism, int body,
+                                   const double *y, int columns, int column, double *c)
 {
     const struct mechanisms *m = &world->mechanisms;
     const struct mechanism *p = &m->list[mechanism];
@@ -139,7 +139,7 @@ static void couple_mechanism(const struct tact_world *world, int mechanism, int 
         for (int k = 0; k < 2; k++) {
             const struct tact_owner owner = k ? w->constraint.b : w->constraint.a;
             if (owner.kind == TACT_OWNER_BODY && owner.index == body) {
-                couple_constraint(w, k, y, columns, column, c + (w->row - p->row) * columns);
+                add_constraint_coupling(w, k, y, columns, column, c + (w->row - p->row) * columns);
             }
         }
     }
@@ -158,7 +158,8 @@ static void prepare_free_row(struct tact_world *world, struct world_constraint *
     for (int k = 0; k < 2; k++) {
         const struct tact_owner owner = k ? w->constraint.b : w->constraint.a;
         if (owner.kind == TACT_OWNER_BODY) {
-            couple_mechanism(world, w->mechanism, owner.index, w->y[k], 1, w->free_row, coupling);
+            add_mechanism_coupling(world, w->mechanism, owner.index, w->y[k], 1, w->free_row,
+                                   coupling);
         }
     }
     memcpy(w->free_response, coupling, (size_t)rows * sizeof *coupling);
@@ -213,7 +214,7 @@ static void eliminate_mechanism(struct tact_world *world, struct block *block,
     for (int k = 0; k < block->node_count; k++) {
         const struct block_node *node = &block->nodes[k];
         if (node->node < world->body_count && m->of_body[node->node] == response->mechanism) {
-            couple_mechanism(world, response->mechanism, node->node, node->y, 6, 0, c);
+            add_mechanism_coupling(world, response->mechanism, node->node, node->y, 6, 0, c);
         }
     }
     memcpy(x, c, size * sizeof *c);

@@ -290,7 +290,7 @@ bool tact_attached_read_input(struct udev *udev, int number, struct tact_attache
     snprintf(input->path, sizeof input->path, "/dev/input/%s", name);
     struct udev_device *node =
         udev ? udev_device_new_from_subsystem_sysname(udev, "input", name) : NULL;
-    struct tact_evdev_source *source = tact_evdev_source_open(input->path, &error);
+    struct tact_evdev_source *source = tact_evdev_node_open(input->path, &error);
     if (source) {
         describe_device(source->dev, true, input);
         if (ioctl(source->fd, EVIOCGEFFECTS, &input->effect_most) < 0) {

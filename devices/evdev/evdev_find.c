@@ -32,7 +32,7 @@ void tact_evdev_source_free(struct tact_evdev_source *source)
     }
 }
 
-struct tact_evdev_source *tact_evdev_source_open(const char *path, int *error)
+struct tact_evdev_source *tact_evdev_node_open(const char *path, int *error)
 {
     struct stat st;
     struct tact_evdev_source *source = calloc(1, sizeof *source);
@@ -126,7 +126,7 @@ static void consider_node(const struct tact_evdev_selector *wanted, const char *
                           struct tact_evdev_search *search, struct tact_evdev_source **best)
 {
     int error;
-    struct tact_evdev_source *source = tact_evdev_source_open(path, &error);
+    struct tact_evdev_source *source = tact_evdev_node_open(path, &error);
     if (!source) {
         search->error = error;
         search->refused += error == -EACCES || error == -EPERM;

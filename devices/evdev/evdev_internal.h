@@ -85,7 +85,7 @@ struct tact_evdev_search {
 int tact_evdev_nodes(int *numbers);
 
 /** Opens a node for reading. Not real-time safe. @retval NULL, *error the negative errno */
-struct tact_evdev_source *tact_evdev_source_open(const char *path, int *error);
+struct tact_evdev_source *tact_evdev_node_open(const char *path, int *error);
 
 /** Opens the node that matches. Not real-time safe. @retval NULL if there is none */
 struct tact_evdev_source *tact_evdev_find(const struct tact_evdev_selector *wanted,

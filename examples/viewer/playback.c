@@ -80,14 +80,14 @@ static void run_tick(struct playback *p)
                   v[p->view.timing], v[p->view.timing + 1]);
 }
 
-/* Reads a record, and runs its tick where `runs`. */
-static int go_to(struct playback *p, uint64_t index, int runs)
+/* Reads a record and, with `recompute`, runs its tick again. */
+static int go_to(struct playback *p, uint64_t index, int recompute)
 {
     int rc = p->index == index ? 0 : read_at(p, index);
     if (rc) {
         return rc;
     }
-    if (runs) {
+    if (recompute) {
         run_tick(p);
     }
     if (p->each) {

@@ -64,12 +64,12 @@ const char tact_schema_tf[] =
     "float64 z 0\n"
     "float64 w 1\n" HEADER;
 
-#define VECTOR                                                                                     \
+#define VECTOR3_DEFINITION                                                                         \
     SEPARATOR "MSG: geometry_msgs/Vector3\n"                                                       \
               "float64 x\n"                                                                        \
               "float64 y\n"                                                                        \
               "float64 z\n"
-#define QUATERNION                                                                                 \
+#define QUATERNION_DEFINITION                                                                      \
     SEPARATOR "MSG: geometry_msgs/Quaternion\n"                                                    \
               "float64 x 0\n"                                                                      \
               "float64 y 0\n"                                                                      \
@@ -80,7 +80,7 @@ const char tact_schema_wrench[] =
     "std_msgs/Header header\n"
     "geometry_msgs/Wrench wrench\n" SEPARATOR "MSG: geometry_msgs/Wrench\n"
     "geometry_msgs/Vector3 force\n"
-    "geometry_msgs/Vector3 torque\n" VECTOR HEADER;
+    "geometry_msgs/Vector3 torque\n" VECTOR3_DEFINITION HEADER;
 
 /* As of ROS 2 Humble. */
 const char tact_schema_markers[] =
@@ -125,7 +125,8 @@ const char tact_schema_markers[] =
     "geometry_msgs/Quaternion orientation\n" SEPARATOR "MSG: geometry_msgs/Point\n"
     "float64 x\n"
     "float64 y\n"
-    "float64 z\n" VECTOR QUATERNION SEPARATOR "MSG: builtin_interfaces/Duration\n"
+    "float64 z\n" VECTOR3_DEFINITION QUATERNION_DEFINITION SEPARATOR
+    "MSG: builtin_interfaces/Duration\n"
     "int32 sec\n"
     "uint32 nanosec\n" HEADER;
 

@@ -276,7 +276,7 @@ struct tact_session {
     struct tact_pressure *pressure_asked; /* map requested for the next tick, or NULL */
     struct tact_pressure *pressure_now;   /* map of this tick, or NULL */
     uint64_t pressure_every;              /* ticks between maps of the log; 0: none */
-    uint64_t pressure_patches;            /* patches of these so far */
+    uint64_t pressure_patches;            /* number of patches in all maps of the log so far */
     int pressure_due;                     /* 1: this tick's map is logged */
 
     struct tact_triple *status;

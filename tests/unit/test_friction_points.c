@@ -182,8 +182,9 @@ static void derivative_is_that_of_solutions(void **state)
         memcpy(next, r, sizeof next);
         found += tact_local_active(&p, next) >= 0 && tact_local_residual(&p, next) <= 1e-10;
         memcpy(next, r, sizeof next);
-        tact_local_cone(&p, next);
-        if (tact_local_residual(&p, next) > 1e-12 || !tact_local_derivative(&p, next, slope)) {
+        const int active = tact_local_cone(&p, next);
+        if (tact_local_residual(&p, next) > 1e-12 ||
+            !tact_local_derivative(&p, active, next, slope)) {
             continue;
         }
         double worst = 0.0, size = 0.0;

@@ -123,7 +123,7 @@ static void touching(void **unused)
     expect_result(0, NULL, 16.0);
 }
 
-static void nested(void **unused)
+static void nested_components_alternate(void **unused)
 {
     (void)unused;
     add_mesh(box(1, 1, 1), 0, 0, 0, 0);
@@ -172,7 +172,7 @@ int main(void)
         cmocka_unit_test(overlapping_components),
         cmocka_unit_test(aligned_bars),
         cmocka_unit_test(touching),
-        cmocka_unit_test(nested),
+        cmocka_unit_test(nested_components_alternate),
         cmocka_unit_test(pulled_through),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -102,7 +102,7 @@ struct run_visit {
     struct thread_setting before, inside, after;
 };
 
-static void *enter_and_leave(void *arg)
+static void *enter_and_leave_realtime(void *arg)
 {
     struct run_visit *v = arg;
     v->before = thread_settings();
@@ -119,7 +119,7 @@ static void *enter_and_leave(void *arg)
 static int run_visit(struct run_visit *v)
 {
     pthread_t thread;
-    const int rc = tact_realtime_thread(&thread, &v->options, enter_and_leave, v);
+    const int rc = tact_realtime_thread(&thread, &v->options, enter_and_leave_realtime, v);
     return rc ? rc : -pthread_join(thread, NULL);
 }
 

@@ -370,9 +370,10 @@ static void report_flat(const struct polytope *p, const double normal[3], struct
     tact_v3_copy(out->on_b, out->on_a);
 }
 
-/* The support along the normal of a face, from its corners, which are not far from it. */
-static void search_beyond(const struct polytope *p, const struct face *face,
-                          struct tact_difference *next)
+/* The support of A - B along the normal of a face; the search for it starts at the corners of the
+ * face. */
+static void support_beyond_face(const struct polytope *p, const struct face *face,
+                                struct tact_difference *next)
 {
     p->pair->at_a = p->point[face->point[0]].a;
     p->pair->at_b = p->point[face->point[0]].b;
@@ -398,7 +399,7 @@ int tact_epa(struct tact_core_pair *pair, const struct tact_simplex *simplex,
         int f = nearest_face(&p), done = 0, whole = f >= 0;
         if (whole) {
             face = p.face[f];
-            search_beyond(&p, &face, &next);
+            support_beyond_face(&p, &face, &next);
             double height = height_over(&face, next.w);
             int known = tact_difference_repeats(p.point, p.points, &next);
             if (known && height > tact_max(beyond, OUTSIDE * pair->size)) {

@@ -102,7 +102,7 @@ static int add_face(struct tact_pressure_field *field, const struct side_key *ke
         int above = signed_distance(plane, vertex(field, cell->corner[side])) > 0.0;
         cell->face[side] = (uint32_t)field->face_count;
         cell->inside = (uint8_t)(cell->inside | above << side);
-        cell->next[side] = count == 2 ? keys[1 - i].cell : TACT_FIELD_NONE;
+        cell->next[side] = count == 2 ? keys[1 - i].cell : TACT_FIELD_NO_CELL;
         cell->rim = (uint8_t)(cell->rim | (count == 1) << side);
     }
     if (count == 2 && (field->cells[keys[0].cell].inside >> keys[0].side & 1) ==
@@ -224,8 +224,8 @@ static struct tact_pressure_field *new_field(enum tact_pressure_field_kind kind,
 static int check_given(const double *vertices, size_t vertex_count, const uint32_t *tets,
                        size_t tet_count, const double *pressure, struct tact_error *err)
 {
-    if (!vertex_count || !tet_count || vertex_count >= TACT_FIELD_NONE ||
-        tet_count >= TACT_FIELD_NONE / 4) {
+    if (!vertex_count || !tet_count || vertex_count >= TACT_FIELD_NO_CELL ||
+        tet_count >= TACT_FIELD_NO_CELL / 4) {
         return tact_error_set(err, -EINVAL, "a field cannot have %zu vertices and %zu tetrahedra",
                               vertex_count, tet_count);
     }

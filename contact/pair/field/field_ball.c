@@ -86,8 +86,8 @@ static int as_balls(const struct tact_pair_query *q, int swapped, struct balls *
     const struct tact_shape *shape[2] = {swapped ? q->b : q->a, swapped ? q->a : q->b};
     const struct tact_pose *pose[2] = {swapped ? q->pose_b : q->pose_a,
                                        swapped ? q->pose_a : q->pose_b};
-    const struct field_data *data[2] = {swapped ? q->data_b : q->data_a,
-                                        swapped ? q->data_a : q->data_b};
+    const struct field_shape_data *data[2] = {swapped ? q->data_b : q->data_a,
+                                              swapped ? q->data_a : q->data_b};
     const double up[3] = {0.0, 0.0, 1.0};
     b->plane = shape[1]->kind == TACT_SHAPE_HALFSPACE;
     if (shape[0]->kind != TACT_SHAPE_SPHERE || (!b->plane && shape[1]->kind != TACT_SHAPE_SPHERE) ||

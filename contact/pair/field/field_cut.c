@@ -119,7 +119,7 @@ static int is_below(const struct field_pair *pair, const struct field_cell *cb, 
     tact_m3_mul_v3(in, pair->turn, pair->b->faces[cb->face[c]]);
     tact_v3_scale(in, in, cb->inside >> c & 1 ? 1.0 : -1.0);
     tact_v3_sub(differ, plane->slope_b, plane->slope_a);
-    if (tact_v3_dot(differ, in) >= 0.0 || cb->next[c] == TACT_FIELD_NONE) {
+    if (tact_v3_dot(differ, in) >= 0.0 || cb->next[c] == TACT_FIELD_NO_CELL) {
         return tact_v3_dot(differ, in) < 0.0;
     }
     tact_m3_mul_v3(beyond, pair->turn, pair->b->cells[cb->next[c]].gradient);
@@ -292,7 +292,7 @@ static int cut_outline(const struct field_pair *pair, const struct field_cell *c
         }
         find_distances(o, pair->a, ca, (const double(*)[3])at);
         int in = face_of(o, IN_FACE * pair->a->size);
-        plane->in_face = in >= 0 && ca->next[in] != TACT_FIELD_NONE;
+        plane->in_face = in >= 0 && ca->next[in] != TACT_FIELD_NO_CELL;
         rc = clip_by_cell(o, ca, -1, 0);
     }
     return rc && (pair->a->kind == TACT_FIELD_PLANE || ca->rim & 16) ? clip_pressure(o, plane) : rc;

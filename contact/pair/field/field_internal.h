@@ -5,7 +5,7 @@
 #include "contact/pair/field/field.h"
 #include "contact/pair/options.h"
 
-#define TACT_FIELD_NONE UINT32_MAX /* no cell across this face */
+#define TACT_FIELD_NO_CELL UINT32_MAX /* no cell across this face */
 
 enum tact_pressure_field_kind {
     TACT_FIELD_TETS,  /* cells are tetrahedra */

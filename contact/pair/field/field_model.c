@@ -14,7 +14,7 @@
 
 static void release(void *data)
 {
-    struct field_data *d = data;
+    struct field_shape_data *d = data;
     tact_field_free(d->field);
     tact_field_scratch_destroy(d->scratch);
     free(d->points);
@@ -54,7 +54,7 @@ static int prepare(const struct tact_contact_model *model, const struct tact_sha
 {
     struct tact_field_material layer;
     int rc = find_layer(shape, material, &layer, err), soft = layer.modulus > 0.0;
-    struct field_data *d = rc ? NULL : calloc(1, sizeof *d);
+    struct field_shape_data *d = rc ? NULL : calloc(1, sizeof *d);
     (void)model;
     if (!d) {
         return rc ? rc : -ENOMEM;
@@ -104,7 +104,7 @@ static void count_parts(const struct tact_pair_query *q, const struct tact_patch
 static int measure_field(const struct tact_pair_query *q, struct tact_patch *patch,
                          struct tact_pair_piece *piece)
 {
-    const struct field_data *a = q->data_a, *b = q->data_b, *soft = a->scratch ? a : b;
+    const struct field_shape_data *a = q->data_a, *b = q->data_b, *soft = a->scratch ? a : b;
     struct field_surface of;
     struct field_part part;
     int made = 0;

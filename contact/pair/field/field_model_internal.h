@@ -33,7 +33,7 @@ struct field_rule {
 void tact_field_make_rule(double power, struct field_rule *rule);
 
 /* Result of prepare() for a shape. */
-struct field_data {
+struct field_shape_data {
     struct tact_pressure_field *field;
     struct field_rule rule;             /* of a soft shape */
     double slope;                       /* slope of q with depth [Pa^(1/m)/m]; INFINITY: rigid */

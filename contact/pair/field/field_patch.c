@@ -139,7 +139,7 @@ static int is_rim(const struct field_surface *of, const struct field_polygon *p,
 {
     int side = p->side[k];
     return side < 0 || (side >= 4 ? of->pair.b->cells[p->b].next[side - 4]
-                                  : of->pair.a->cells[p->a].next[side]) == TACT_FIELD_NONE;
+                                  : of->pair.a->cells[p->a].next[side]) == TACT_FIELD_NO_CELL;
 }
 
 static int find_outline(const struct field_surface *of, int group, const double *centre,

@@ -118,12 +118,12 @@ static void queue_neighbours(struct walk *w, const struct field_polygon *p)
         int side = p->side[k];
         if (side >= 4) {
             uint32_t next = pair->b->cells[p->b].next[side - 4];
-            if (next != TACT_FIELD_NONE) {
+            if (next != TACT_FIELD_NO_CELL) {
                 queue_pair(w, p->a, next);
             }
         } else if (side >= 0) {
             uint32_t next = pair->a->cells[p->a].next[side];
-            if (next != TACT_FIELD_NONE) {
+            if (next != TACT_FIELD_NO_CELL) {
                 queue_pair(w, next, p->b);
             }
         }

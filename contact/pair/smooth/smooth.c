@@ -44,7 +44,7 @@ static int patches(const struct tact_shape *a, const struct tact_shape *b,
     return options->local == TACT_LOCAL_CONE ? tact_smooth_max_contacts(a, b) : 0;
 }
 
-/* What a tick finds of a pair. */
+/* The contacts that a tick finds of a pair. */
 struct smooth_find {
     struct smooth_pair pair;
     struct smooth_contact contact[TACT_PIECES];
@@ -140,8 +140,8 @@ static double normal_cosine(const struct smooth_pair *pair, int k, const double 
 }
 
 /* 1 where a contact existed in the last tick: it has not moved far over either surface since. */
-static int is_known(const struct tact_pair_query *q, const struct smooth_pair *pair,
-                    const struct smooth_contact *c)
+static int existed_last_tick(const struct tact_pair_query *q, const struct smooth_pair *pair,
+                             const struct smooth_contact *c)
 {
     for (int i = 0; i < last_count(q); i++) {
         const double *places = q->state + PLACES + 6 * i;
@@ -336,7 +336,8 @@ static double search_gap(const struct tact_pair_query *q, const struct smooth_co
 static int continues(const struct tact_pair_query *q, const struct smooth_pair *pair,
                      const struct smooth_contact *c)
 {
-    return (q->pressed > 0.0 && is_known(q, pair, c)) || closing_speed(q, c) < gravity_speed(q);
+    return (q->pressed > 0.0 && existed_last_tick(q, pair, c)) ||
+           closing_speed(q, c) < gravity_speed(q);
 }
 
 /* 1 where a torus over a half-space may touch it along its ring in this tick. */

@@ -248,8 +248,9 @@ static void serve(const struct job *job)
         struct score mean;
         memcpy(p, job->p, sizeof p);
         for (char *word = strtok(line, " \n"); word; word = strtok(NULL, " \n")) {
-            char *equals = strchr(word, '=');
-            if (!equals || !set_parameter(p, word, (size_t)(equals - word), equals + 1)) {
+            char *equals_sign = strchr(word, '=');
+            if (!equals_sign ||
+                !set_parameter(p, word, (size_t)(equals_sign - word), equals_sign + 1)) {
                 fprintf(stderr, "bench_toss: no parameter %s\n", word);
                 exit(2);
             }
