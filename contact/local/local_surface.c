@@ -13,13 +13,13 @@ double tact_local_surface_curvature(const struct tact_local_problem *problem, do
                                     double w[2], double *curvature)
 {
     enum tact_surface surface = problem->surface;
-    const double *p = surface == TACT_SURFACE_FITTED ? problem->fit : fit[surface];
     double sum = f + m;
     if (!(sum > 0.0) || surface == TACT_SURFACE_ELLIPSOID || surface == TACT_SURFACE_POINTS) {
         w[0] = w[1] = 1.0;
         *curvature = 0.0;
         return sum;
     }
+    const double *p = surface == TACT_SURFACE_FITTED ? problem->fit : fit[surface];
     double inverse = 1.0 / sum, c = f * inverse, e = m * inverse;
     double at = p[0] + c * (p[1] + c * p[2]), slope = p[1] + 2.0 * c * p[2];
     double g = 1.0 + c * e * at, dg = (e - c) * at + c * e * slope;

@@ -282,7 +282,7 @@ static void returns_without_a_jump(void **state)
     free(t.values);
     char path[64];
     snprintf(path, sizeof path, "%s/press.mcap", folder);
-    check_replays_of(path, 4000, 499, 1);
+    check_replays_of(path, 4000, 1999, 1);
 }
 
 static void refuses(void **state)

@@ -57,7 +57,7 @@ static void presses_as_springs_in_series(void **state)
     assert_true(v[q] < -0.02 && v[q + 3] > 0.2 && v[q + 4] < -0.2 && v[energy] > 0.05);
     free(record);
     tact_log_close(log);
-    check_replays_of(path, 3200, 533, 1);
+    check_replays_of(path, 3200, 1601, 1);
 }
 
 static const char grasp[] =

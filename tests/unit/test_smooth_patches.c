@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
+#include "contact/number.h"
 #include "contact/pair/models_internal.h"
 #include "contact/pair/smooth/contacts_internal.h"
 #include "contact/pair/smooth/search_internal.h"
@@ -48,8 +49,9 @@ static char *torus_text(int arcs, int flip)
     for (int j = 0; j < count; j++) {
         for (int i = 0; i < count; i++) {
             double r = RING + TUBE * c[j][0];
-            at += sprintf(at, "v %.17g %.17g %.17g %.17g\n", r * c[i][0], r * c[i][1],
-                          (flip ? -TUBE : TUBE) * c[j][1], c[i][2] * c[j][2]);
+            at +=
+                tact_number_print(at, 128, "v %.17g %.17g %.17g %.17g\n", r * c[i][0], r * c[i][1],
+                                  (flip ? -TUBE : TUBE) * c[j][1], c[i][2] * c[j][2]);
         }
     }
     at += sprintf(at, "cstype rat bspline\ndeg 2 2\nsurf 0 %d 0 %d", arcs, arcs);

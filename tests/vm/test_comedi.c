@@ -147,7 +147,7 @@ static void outputs_are_locked(void **unused)
     comedi_close(other);
     struct tact_device first = device;
     assert_int_equal(start(settings, 1), -EBUSY);
-    assert_non_null(strstr(config.err.text, "another process has the outputs"));
+    assert_non_null(strstr(config.err.text, "another process has locked the outputs"));
     assert_int_equal(board_output(NODE, 0), BOARD_ZERO);
     first.ops->close(first.self);
     write_output(NODE, 0, BOARD_ZERO); /* unlocked */
