@@ -21,7 +21,7 @@ int moments_print_json(const struct measured *r, const struct tact_patch *patch,
         json_object_set_new(
             all, "rays",
             json_pack("{s:i, s:I, s:I, s:I, s:o}", "resolution", resolution, "rays",
-                      (json_int_t)r->rays.rays, "mended", (json_int_t)r->rays.mended, "dropped",
+                      (json_int_t)r->rays.rays, "mended", (json_int_t)r->rays.corrected, "dropped",
                       (json_int_t)r->rays.dropped, "volume", text_json_numbers(r->rays.volume, 3)));
     }
     return text_print_json(all);
@@ -57,6 +57,6 @@ void moments_print_table(const struct measured *r, const struct tact_patch *patc
     if (r->rays.rays) {
         print_moments_row("V along x y z", "m^3", r->rays.volume, 3);
         printf("  %zu rays, %zu met flipped triangles, %zu met holes and were dropped\n",
-               r->rays.rays, r->rays.mended, r->rays.dropped);
+               r->rays.rays, r->rays.corrected, r->rays.dropped);
     }
 }

@@ -65,7 +65,7 @@ static struct bounds bounds_of(const struct tact_rays_body *body)
 struct direction {
     struct tact_moment_sums sums;
     struct bounds found; /* bounds of the hits inside both solids */
-    size_t rays, mended, dropped;
+    size_t rays, corrected, dropped;
 };
 
 /** State of one body while the crossings of a ray are processed. */
@@ -172,7 +172,7 @@ static void sum_rays(struct direction *d, const struct tact_rays_lattice *l, con
             read[1].parity = read[1].sum != 0;
             d->rays++;
             d->dropped += (size_t)odd;
-            d->mended += !odd && (read[0].parity || read[1].parity);
+            d->corrected += !odd && (read[0].parity || read[1].parity);
             if (!odd) {
                 sum_ray(d, l, middle, hits->hit + i, end - i, read);
             }
@@ -303,7 +303,7 @@ int tact_moments_rays(const struct tact_rays_body *a, const struct tact_rays_bod
         for (int k = 0; k < 3; k++) {
             middle[k] = 0.5 * (in.lower[k] + in.upper[k]);
             reported.rays += direction[k].rays;
-            reported.mended += direction[k].mended;
+            reported.corrected += direction[k].corrected;
             reported.dropped += direction[k].dropped;
             reported.volume[k] = direction[k].sums.volume;
         }

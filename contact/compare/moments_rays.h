@@ -34,7 +34,7 @@ struct tact_rays_body {
  * surface is open there. */
 struct tact_rays_report {
     size_t rays;      /**< that crossed both solids, over the three directions */
-    size_t mended;    /**< rays that met reversed triangles, which were corrected */
+    size_t corrected; /**< rays that met reversed triangles, which were corrected */
     size_t dropped;   /**< rays that met a hole and are not counted */
     double volume[3]; /**< by rays along x, y and z [m^3]; their spread indicates the error */
 };

@@ -13,6 +13,7 @@
 #define ENGAGE_TIME 0.3 /* time constant with which an offset decays after engagement [s] */
 #define MOST_DAMPING                                                                               \
     0.1 /* largest damping of the controller, relative to mass / period: see passivity.h */
+#define HALF_TURN 3.0    /* by which a rotation vector changes more than its rotation [rad] */
 #define NEGLIGIBLE 1e-12 /* offset that counts as 0 [rad, m] */
 
 static void map_coupling(struct tact_session *s, uint32_t hand, uint32_t link)
@@ -117,8 +118,9 @@ static void follow(struct tact_session *s, struct session_coupling *c, double no
 }
 
 /* Of a base that turns, what moved is the rotation between its two attitudes, not the difference of
- * their rotation vectors. */
-static void measure_turn(struct session_coupling *c)
+ * their rotation vectors. A vector that changes its sign at half a turn has no rate in that tick.
+ */
+static void measure_turn(const struct tact_session *s, struct session_coupling *c)
 {
     double before[3], after[3], from[4], to[4], turn[4], moved[3];
     for (int i = 0; i < 3; i++) {
@@ -135,8 +137,14 @@ static void measure_turn(struct session_coupling *c)
     }
     tact_quat_mul(turn, to, from);
     tact_quat_to_rotvec(moved, turn);
+    tact_v3_sub(before, after, before);
+    const int flips = tact_v3_norm(before) - tact_v3_norm(moved) > HALF_TURN;
     for (int i = 0; i < 3; i++) {
         c[i].moved = moved[i];
+        if (flips) {
+            c[i].state.rate = 0.0;
+            tact_hand_state(tact_world_hand(s->world, c[i].hand)).target_rate[c[i].link] = 0.0;
+        }
     }
 }
 
@@ -162,7 +170,7 @@ void tact_session_follow(struct tact_session *s, uint64_t tick, int mapped)
     for (int i = 0, count; i < s->coupling_count; i += count) {
         count = tact_session_group_size(s, i);
         if (s->couplings[i].turns) {
-            measure_turn(&s->couplings[i]);
+            measure_turn(s, &s->couplings[i]);
         }
         absorb(&s->couplings[i], count);
     }

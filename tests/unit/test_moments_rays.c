@@ -79,7 +79,7 @@ static void errors_decrease_with_resolution(void **unused)
             assert_int_equal(
                 tact_moments_pair(pairs[i][0], &pa, pairs[i][1], &pb, NULL, scratch, &exact), 1);
             assert_int_equal(tact_moments_rays(&a, &b, n, &m, &report), 1);
-            assert_true(report.rays > 0 && report.dropped == 0 && report.mended == 0);
+            assert_true(report.rays > 0 && report.dropped == 0 && report.corrected == 0);
             last = relative_errors(&m, &exact);
             print_message("pair %d, N = %3d: V %.1e c %.1e C %.1e normal %.2g degrees\n", i, n,
                           last.v, last.c, last.s, last.degrees);

@@ -128,6 +128,37 @@ static void links_follow_the_base(void **state)
     tact_scene_free(scene);
 }
 
+/* A rotation vector that changes its sign at half a turn is no motion: the base is not driven at
+ * 6,000 rad/s for a tick, which took 19 N m before. */
+static void half_a_turn_is_passed_gently(void **state)
+{
+    (void)state;
+    char text[4096], path[64];
+    struct tact_session_options options = tact_session_options_default();
+    struct tact_scene *scene;
+    struct tact_session *session;
+    double most = 0.0;
+    snprintf(path, sizeof path, "%s/way.csv", folder);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs("t,x,turn\n0,0,0\n1,0,3.1\n1.001,0,-3.1\n2,0,-2.5\n", file);
+    assert_int_equal(fclose(file), 0);
+    snprintf(text, sizeof text, grasp, folder);
+    options.types = tact_devices_builtin(&options.type_count);
+    options.clock = TACT_LOOP_FREE;
+    open_text(text, &options, &scene, &session);
+    assert_int_equal(tact_session_begin(session), 0);
+    const double *torque = tact_hand_state(tact_world_hand(tact_session_world(session), 0)).torque;
+    for (int tick = 0; tick < 2000; tick++) {
+        assert_int_equal(tact_session_step(session, 0, NULL), 0);
+        most = fmax(most, tact_v3_norm(torque + 3));
+    }
+    print_message("torque at most %.3f N m\n", most);
+    assert_true(most > 1e-4 && most < 0.3);
+    tact_session_destroy(session);
+    tact_scene_free(scene);
+}
+
 static void refuses(void **state)
 {
     (void)state;
@@ -199,6 +230,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(presses_as_springs_in_series),
         cmocka_unit_test(links_follow_the_base),
+        cmocka_unit_test(half_a_turn_is_passed_gently),
         cmocka_unit_test(refuses),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
