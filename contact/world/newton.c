@@ -259,6 +259,98 @@ static int find_newton_step(struct tact_world *world, const struct island *islan
     return 1;
 }
 
+/* Velocity of one contact by the impulse of another, W = J_a M^-1 J_b^T. */
+static void find_coupling(const struct block *a, const struct block *b, double *w)
+{
+    memset(w, 0, 36 * sizeof *w);
+    for (int k = 0; k < a->node_count; k++) {
+        for (int i = 0; i < b->node_count; i++) {
+            if (a->nodes[k].node == b->nodes[i].node) {
+                double transposed[36];
+                tact_six_transpose(transposed, a->nodes[k].j);
+                tact_six_multiply(w, 1.0, transposed, b->nodes[i].y);
+            }
+        }
+    }
+}
+
+/* Equation of a contact that sticks, S d + e + W d_other = 0: left d = right (d_other, 1). */
+static void stick_equation(const struct tact_local_problem *local, const double *e, const double *w,
+                           double *left, double *right)
+{
+    for (int i = 0; i < local->rows; i++) {
+        memcpy(left + 6 * i, local->s + 6 * i, (size_t)local->rows * sizeof *left);
+        right[7 * i + 6] = -e[i];
+        for (int k = 0; k < 6; k++) {
+            right[7 * i + k] = -w[6 * i + k];
+        }
+    }
+}
+
+/* The same at a limit: (1 - p) d = G (e + W d_other) + p was. */
+static void limit_equation(const double *slope, const double *press, double was, const double *e,
+                           const double *w, double *left, double *right)
+{
+    double product[36] = {0.0};
+    tact_six_multiply(product, 1.0, slope, w);
+    for (int i = 0; i < 6; i++) {
+        left[6 * i] -= press[i];
+        right[7 * i + 6] = tact_dot(slope + 6 * i, e, 6) + press[i] * was;
+        memcpy(right + 7 * i, product + 6 * i, 6 * sizeof *right);
+    }
+}
+
+/* Change of a contact's impulse by that of the other contact of its island: d = a + C d_other. w:
+ * its velocity by the other's impulse; was: as for find_response(). Returns 0 where it has none. */
+static int find_pair_response(const struct tact_world *world, const struct block *block, int i,
+                              const double *r, double was, const double *w, double *c, double *a)
+{
+    double e[6], left[36] = {0.0}, right[42] = {0.0};
+    memset(c, 0, 36 * sizeof *c);
+    memset(a, 0, 6 * sizeof *a);
+    if (world->contacts[block->contact].limits & TACT_LIMIT_OPEN) {
+        return 1;
+    }
+    find_b_change(block, r, e);
+    for (int k = 0; k < 6; k++) {
+        left[7 * k] = 1.0;
+    }
+    if (sticks(world, block)) {
+        stick_equation(&block->local, e, w, left, right);
+    } else {
+        limit_equation(world->newton.impulse_by_b + 36 * i, world->newton.impulse_by_force + 6 * i,
+                       was, e, w, left, right);
+    }
+    return solve_response(left, right, c, a);
+}
+
+/* Newton's step of an island of two contacts, with their impulses as the unknowns. It has no
+ * compliance but that of the springs, so that one step is enough where both contacts stick. */
+static int find_pair_step(struct tact_world *world, const struct island *island, const double *x,
+                          const double *g, double *next)
+{
+    double w[36], c[2][36], a[2][6], left[36] = {0.0};
+    for (int i = 0; i < 2; i++) {
+        const struct block *block = &world->blocks[island->blocks.at[i]],
+                           *other = &world->blocks[island->blocks.at[!i]];
+        find_coupling(block, other, w);
+        if (!find_pair_response(world, block, i, g + 6 * i, g[6 * i] - x[6 * i], w, c[i], a[i])) {
+            return 0;
+        }
+        left[7 * i] = left[7 * (2 + i)] = left[7 * (4 + i)] = 1.0;
+    }
+    tact_six_multiply(left, -1.0, c[0], c[1]);
+    tact_six_apply(a[0], 1.0, c[0], a[1]);
+    if (!tact_six_solve(left, a[0], 1)) {
+        return 0;
+    }
+    tact_six_apply(a[1], 1.0, c[1], a[0]);
+    for (int k = 0; k < 12; k++) {
+        next[k] = g[k] + a[k / 6][k % 6];
+    }
+    return 1;
+}
+
 int tact_newton_step(struct tact_world *world, const struct island *island, const double *x,
                      const double *g, const double *scale, double *next)
 {
@@ -272,5 +364,6 @@ int tact_newton_step(struct tact_world *world, const struct island *island, cons
             differentiate_arm(world, block, x[6 * i], g + 6 * i, newton->impulse_by_force + 6 * i);
         }
     }
-    return find_newton_step(world, island, x, g, next);
+    return island->blocks.count == 2 ? find_pair_step(world, island, x, g, next)
+                                     : find_newton_step(world, island, x, g, next);
 }

@@ -1,7 +1,8 @@
 /*
  * Newton's method on the sweeps. A sweep is a map x -> g(x) of all impulses, smooth except
  * where active limits change. The solution of x = g(x) is near x + d with (1 - g'(x)) d = g(x) -
- * x. This system is solved by elimination of the contacts, then of the nodes (direct_internal.h).
+ * x. This system is solved by elimination of the contacts, then of the nodes (direct_internal.h);
+ * that of two contacts by their impulses alone.
  */
 #ifndef TACT_CONTACT_NEWTON_INTERNAL_H
 #define TACT_CONTACT_NEWTON_INTERNAL_H
