@@ -341,7 +341,6 @@ struct wire_sample *server_sample(struct server *s)
 
 void server_publish(struct server *s)
 {
-    next_slot(s)->records_before = s->queue.added;
     tact_triple_publish(s->slots);
     next_slot(s)->record_bytes = 0;
 }
@@ -362,6 +361,7 @@ void server_add_record(struct server *s, struct tact_record *record, size_t byte
     if (record == record_queue_room(&s->queue)) {
         record_queue_add(&s->queue, bytes);
     } else {
+        next_slot(s)->records_before = s->queue.added;
         next_slot(s)->record_bytes = bytes;
     }
 }

@@ -66,8 +66,8 @@ struct wire_sample *server_sample(struct server *server);
 void server_publish(struct server *server);
 
 /* server_record(): the buffer for the record of a tick, or NULL where no client of foxglove.sdk.v1
- * needs it; sample: 1 where the tick's sample is published next. server_add_record(): adds its
- * first `bytes`. The thread of server_publish(); real-time safe. */
+ * needs it; sample: 1 where it is to be published with the next sample. server_add_record(): adds
+ * its first `bytes`. The thread of server_publish(); real-time safe. */
 struct tact_record *server_record(struct server *server, uint64_t tick, int sample);
 void server_add_record(struct server *server, struct tact_record *record, size_t bytes);
 

@@ -20,10 +20,10 @@ struct page_client;
 struct foxglove_client;
 
 /* What the publishing thread passes on: a sample, and after it, where clients of foxglove.sdk.v1
- * need it, the record of its tick. */
+ * need it, the record of its tick or of an earlier one since the last sample. */
 struct slot {
     size_t record_bytes;     /* 0: none */
-    uint64_t records_before; /* number of records that were added to the queue before */
+    uint64_t records_before; /* number of records that were added to the queue before this one */
     struct wire_sample sample;
 };
 

@@ -10,7 +10,7 @@
 
 #define BUDGET_NS 14000000 /* part of a frame's time in which a simulation's ticks run */
 
-/* sample: 1 where the sample of this tick is published next. */
+/* sample: 1 where the record of this tick is published with the next sample. */
 static void add_record(struct stream *stream, int sample)
 {
     struct tact_record *record = server_record(stream->server, stream->status.tick, sample);
@@ -19,10 +19,18 @@ static void add_record(struct stream *stream, int sample)
     }
 }
 
+/* Whether the record of a sample is that of its own tick. In real time it is that of the tick
+ * halfway between two samples: code and data of both have left the caches since they were last
+ * used, and no tick has to fetch both. */
+static int has_own_record(const struct stream *stream)
+{
+    return stream->paced || stream->every < 2;
+}
+
 static void publish_tick(struct stream *stream)
 {
     const struct tact_session_status *now = &stream->status;
-    add_record(stream, 1);
+    add_record(stream, has_own_record(stream));
     for (int i = 0; i < stream->device_count; i++) {
         stream->devices[i] = tact_session_device_state(stream->session, i);
     }
@@ -75,7 +83,7 @@ void stream_observe(void *user, struct tact_session *session,
     if (stream->gather.ticks >= stream->every) {
         publish_tick(stream);
     } else {
-        add_record(stream, 0);
+        add_record(stream, !has_own_record(stream) && stream->gather.ticks == stream->every / 2);
     }
     ask_pressure(stream);
 }

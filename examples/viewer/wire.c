@@ -82,6 +82,20 @@ static void put_contact(struct writer *w, const struct wire_touching *touching)
     w->at += size + (out.peak > 0.0F ? sizeof(struct wire_pressure) : 0);
 }
 
+/* Writes the poses of the shapes, which the sample's rest begins with. */
+static void put_poses(struct writer *w, const unsigned char **rest)
+{
+    for (int i = 0; i < w->sample->shapes; i++, *rest += sizeof(struct tact_pose)) {
+        struct wire_pose out = {.unused = 0.0F};
+        struct tact_pose pose;
+        memcpy(&pose, *rest, sizeof pose);
+        wire_floats(out.position, pose.position, 3);
+        wire_floats(out.quat_wxyz, pose.quat_wxyz, 4);
+        memcpy(w->at, &out, sizeof out);
+        w->at += sizeof out;
+    }
+}
+
 /* Writes the next bytes of the sample's rest, which are part of a frame as they are. */
 static void put_rest(struct writer *w, const unsigned char **rest, size_t bytes)
 {
@@ -98,7 +112,7 @@ size_t wire_write(const struct wire_sample *sample, const struct tact_world *wor
                        .map = sample->has_map ? &sample->map : NULL};
     const struct wire_state *state = &sample->state;
     const unsigned char *rest = sample->rest;
-    put_rest(&w, &rest, sizeof(struct wire_pose) * (size_t)sample->shapes);
+    put_poses(&w, &rest);
     for (int i = 0; i < sample->contacts; i++) {
         put_contact(&w, &sample->contact[i]);
     }

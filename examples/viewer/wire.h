@@ -99,7 +99,7 @@ struct wire_gather {
 struct wire_touching {
     int pair;
     double least, most;          /* normal force in the frame's ticks [N] */
-    struct tact_contact contact; /* patch.corner only as far as it has corners */
+    struct tact_contact contact; /* patch.corner only as far as it has corners, patch.points not */
 };
 
 /* What a frame shows, copied by the thread that computes ticks. Another thread writes the frame:
@@ -113,7 +113,7 @@ struct wire_sample {
     int shapes, contacts, joints, has_map; /* has_map: 1 where map is valid */
     struct wire_touching contact[WIRE_CONTACTS];
     struct tact_pressure map; /* pressures of the last tick */
-    unsigned char rest[];     /* poses, joints and devices as in a frame */
+    unsigned char rest[];     /* struct tact_pose of each shape; joints and devices as in a frame */
 };
 
 static inline size_t wire_eights(size_t bytes)

@@ -1,6 +1,6 @@
 /* Collects what a frame shows, in the thread that computes ticks. See wire.h. */
-#include <math.h>
 #include <string.h>
+#include "contact/vec.h"
 #include "wire.h"
 
 static int joint_count(const struct tact_world *world)
@@ -12,30 +12,43 @@ static int joint_count(const struct tact_world *world)
     return count;
 }
 
-static size_t rest_room(const struct tact_world *world, int devices)
+/* Bytes of poses, joints and devices, where a pose takes `pose` of them. */
+static size_t rest_room(const struct tact_world *world, int devices, size_t pose)
 {
-    return sizeof(struct wire_pose) * (size_t)tact_world_shape_count(world) +
+    return pose * (size_t)tact_world_shape_count(world) +
            sizeof(struct wire_joint) * (size_t)joint_count(world) +
            wire_eights(4 * (size_t)devices);
 }
 
 size_t wire_sample_room(const struct tact_world *world, int devices)
 {
-    return sizeof(struct wire_sample) + rest_room(world, devices);
+    return sizeof(struct wire_sample) + rest_room(world, devices, sizeof(struct tact_pose));
 }
 
 size_t wire_room(const struct tact_world *world, int devices)
 {
     const size_t contact =
         sizeof(struct wire_contact) + wire_eights(12 * WIRE_CORNERS) + sizeof(struct wire_pressure);
-    return sizeof(struct wire_head) + WIRE_CONTACTS * contact + rest_room(world, devices) +
-           8 * WIRE_BINS;
+    return sizeof(struct wire_head) + WIRE_CONTACTS * contact +
+           rest_room(world, devices, sizeof(struct wire_pose)) + 8 * WIRE_BINS;
 }
 
+/* Ten bins per decade from 100 ns; by comparisons, because a logarithm costs each tick more than
+ * the rest of what is gathered. */
 static int bin_of(double ns)
 {
-    int bin = ns > 100.0 ? (int)(10.0 * log10(ns / 100.0)) : 0;
-    return bin < WIRE_BINS ? bin : WIRE_BINS - 1;
+    static const double edges[] = {1.2589254117941673, 1.5848931924611136, 1.9952623149688795,
+                                   2.5118864315095801, 3.1622776601683795, 3.9810717055349722,
+                                   5.0118723362727229, 6.3095734448019325, 7.9432823472428150};
+    double decade = 100.0;
+    int bin = 0;
+    for (; ns >= 10.0 * decade && bin < WIRE_BINS - 10; bin += 10) {
+        decade *= 10.0;
+    }
+    for (size_t i = 0; i < sizeof edges / sizeof *edges && ns >= edges[i] * decade; i++) {
+        bin++;
+    }
+    return bin;
 }
 
 /* Calls visit() for each touching contact, and for each piece of a patch that is split. */
@@ -82,8 +95,8 @@ static void merge_force(void *user, int key, const struct tact_contact *c)
         g->count++;
     }
     g->force[m->at].seen = 1;
-    g->force[m->at].least = fmin(g->force[m->at].least, force);
-    g->force[m->at].most = fmax(g->force[m->at].most, force);
+    g->force[m->at].least = tact_min(force, g->force[m->at].least);
+    g->force[m->at].most = tact_max(force, g->force[m->at].most);
 }
 
 void wire_add_tick(struct wire_gather *g, struct tact_world *world, double period, double wake_ns,
@@ -95,8 +108,8 @@ void wire_add_tick(struct wire_gather *g, struct tact_world *world, double perio
         g->wake = g->compute = 0.0;
     }
     g->ticks++;
-    g->wake = fmax(g->wake, wake_ns);
-    g->compute = fmax(g->compute, compute_ns);
+    g->wake = tact_max(wake_ns, g->wake);
+    g->compute = tact_max(compute_ns, g->compute);
     g->bins[0][bin_of(wake_ns)]++;
     g->bins[1][bin_of(compute_ns)]++;
     for (int i = 0; i < g->count; i++) {
@@ -116,13 +129,21 @@ struct filler {
     int next;          /* index of the next gathered force */
 };
 
-/* Copies a contact without the corners that its patch does not have, which are most of it. */
+static void copy_bytes(struct tact_contact *out, const struct tact_contact *c, size_t first,
+                       size_t end)
+{
+    memcpy((char *)out + first, (const char *)c + first, end - first);
+}
+
+/* Copies a contact without what is most of it: the corners that its patch does not have, and the
+ * parts of its pressure, which no frame shows. */
 static void copy_contact(struct tact_contact *out, const struct tact_contact *c)
 {
     const size_t corners = offsetof(struct tact_contact, patch.corner);
-    const size_t after = corners + sizeof c->patch.corner;
-    memcpy(out, c, corners + sizeof c->patch.corner[0] * (size_t)c->patch.corners);
-    memcpy((char *)out + after, (const char *)c + after, sizeof *c - after);
+    copy_bytes(out, c, 0, corners + sizeof c->patch.corner[0] * (size_t)c->patch.corners);
+    copy_bytes(out, c, offsetof(struct tact_contact, patch.radius),
+               offsetof(struct tact_contact, patch.points));
+    copy_bytes(out, c, offsetof(struct tact_contact, patch.spin_arm), sizeof *c);
 }
 
 static void add_contact(void *user, int key, const struct tact_contact *c)
@@ -145,13 +166,9 @@ static void add_contact(void *user, int key, const struct tact_contact *c)
 
 static void add_poses(struct filler *f, const struct tact_world *world)
 {
-    const struct tact_pose *poses = tact_world_shape_poses(world);
-    for (int i = 0; i < f->sample->shapes; i++, f->at += sizeof(struct wire_pose)) {
-        struct wire_pose out = {.unused = 0.0f};
-        wire_floats(out.position, poses[i].position, 3);
-        wire_floats(out.quat_wxyz, poses[i].quat_wxyz, 4);
-        memcpy(f->at, &out, sizeof out);
-    }
+    const size_t bytes = sizeof(struct tact_pose) * (size_t)f->sample->shapes;
+    memcpy(f->at, tact_world_shape_poses(world), bytes);
+    f->at += bytes;
 }
 
 static void add_joints(struct filler *f, struct tact_world *world)

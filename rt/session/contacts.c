@@ -289,8 +289,10 @@ static void fill_contact(struct tact_session *s, int pair, double *v)
     tact_v3_copy(v + AT_DIRECTION, tact_world_direction(s->world, pair));
     v[AT_LIMITS] = c->limits;
     memcpy(v + AT_MARGINS, &c->margins, sizeof c->margins);
-    memset(more, 0,
-           (size_t)(extras.pieces + extras.preload + extras.springs + extras.state) * sizeof *v);
+    const int length = extras.pieces + extras.preload + extras.springs + extras.state;
+    if (length > 0) {
+        memset(more, 0, (size_t)length * sizeof *v);
+    }
     if (extras.pieces && tact_world_piece(s->world, pair, 0)) {
         fill_pieces(s, pair, more);
     }
@@ -301,7 +303,9 @@ static void fill_contact(struct tact_session *s, int pair, double *v)
     if (extras.springs) {
         fill_springs(s, pair, more);
     }
-    fill_state(s, pair, more + extras.springs);
+    if (extras.state) {
+        fill_state(s, pair, more + extras.springs);
+    }
 }
 
 static void restore_contact(struct tact_session *s, int pair, const double *v)
@@ -328,7 +332,8 @@ static void restore_contact(struct tact_session *s, int pair, const double *v)
 
 static int is_absent(const struct tact_session *s, const double *v)
 {
-    return !memcmp(v, s->absent, s->element.size * sizeof *v);
+    return v[AT_STATUS] == s->absent[AT_STATUS] &&
+           !memcmp(v, s->absent, s->element.size * sizeof *v);
 }
 
 /* Writes the list. A contact beyond its capacity is a fault: see tick.c. */
