@@ -109,7 +109,7 @@ TACT_INLINE void tact_l4_bits(const tact_l4 *mask, uint32_t *bits)
 #define TACT_D4_OF(from, at) ((tact_d4){(from)[0][at], (from)[1][at], (from)[2][at], (from)[3][at]})
 
 /** Prefetches memory that will soon be read: a large mesh is not in a cache. */
-TACT_INLINE void tact_fetch(const void *from, size_t size)
+TACT_INLINE void tact_prefetch(const void *from, size_t size)
 {
     for (size_t i = 0; i < size; i += 64) {
         __builtin_prefetch((const char *)from + i);

@@ -56,7 +56,7 @@ static int on_phase(void *user, enum tact_solve_phase phase, const struct tact_s
     return stats->update <= watch->update;
 }
 
-static int put_word(char **key, const char *word)
+static int store_key_word(char **key, const char *word)
 {
     char *copy = strdup(word);
     if (!copy) {
@@ -84,8 +84,8 @@ static int open_method(struct bench *bench, int method, struct tact_error *err)
     c->iterations = (uint32_t)bench->options->sweeps;
     c->tolerance = 0.0; /* stopped by the observer */
     c->points = BENCH_POINTS_ROOM;
-    if (put_word(&c->model, method == BENCH_POINTS ? "points" : "volume") ||
-        put_word(&c->local, method == BENCH_PAPER ? "bouchard" : "cone")) {
+    if (store_key_word(&c->model, method == BENCH_POINTS ? "points" : "volume") ||
+        store_key_word(&c->local, method == BENCH_PAPER ? "bouchard" : "cone")) {
         return -ENOMEM;
     }
     int rc = open_player(bench, player, err);
@@ -314,7 +314,7 @@ int bench_contact(const char *path, const struct bench_options *options, struct 
         return rc;
     }
     err->text[0] = 0;
-    rc = put_word(&bench.scene->moments.source, "host");
+    rc = store_key_word(&bench.scene->moments.source, "host");
     rc = rc ? rc : play_scene(&bench, out, err);
     if (rc && !err->text[0]) {
         tact_error_set(err, rc, "%s cannot be measured: %s", path, strerror(-rc));

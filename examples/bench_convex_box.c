@@ -9,11 +9,11 @@
 #include "contact/pair/model.h"
 #include "contact/world/world.h"
 
-#define FINE 2e-6     /* step of the reference solution [s] */
-#define PERIOD 1e-4   /* the paper's h [s] */
-#define PRESSURE 2e5  /* rise of the pressure with depth [Pa/m] */
-#define MASS 1.0      /* [kg] */
-#define EMBEDDED 0.04 /* depth of the lowest corner at the start [m] */
+#define FINE 2e-6               /* step of the reference solution [s] */
+#define PERIOD 1e-4             /* the paper's h [s] */
+#define PRESSURE 2e5            /* rise of the pressure with depth [Pa/m] */
+#define MASS 1.0                /* [kg] */
+#define START_CORNER_DEPTH 0.04 /* depth of the lowest corner at the start [m] */
 
 static const double half[3] = {0.1, 0.075, 0.05};
 static const double start_turn[4] = {0.9, 0.2, 0.3, 0.1};
@@ -44,7 +44,7 @@ static int make_body(struct tact_body *body)
     memcpy(body->pose.quat_wxyz, start_turn, sizeof start_turn);
     tact_quat_normalize(body->pose.quat_wxyz);
     find_lowest(&body->pose, arm);
-    body->pose.position[2] = -EMBEDDED - arm[2];
+    body->pose.position[2] = -START_CORNER_DEPTH - arm[2];
     int rc = tact_body_set_mass(body, MASS, inertia);
     tact_body_refresh(body);
     return rc;
@@ -72,8 +72,8 @@ static int press(const struct tact_shape *box, const struct tact_pose *pose, dou
 }
 
 /* The same of a spring at the lowest corner. */
-static void press_deepest(const struct tact_pose *pose, double stiffness, double *force,
-                          double arm[3])
+static void press_at_deepest_corner(const struct tact_pose *pose, double stiffness, double *force,
+                                    double arm[3])
 {
     find_lowest(pose, arm);
     *force = stiffness * fmax(0.0, -(pose->position[2] + arm[2]));
@@ -90,7 +90,7 @@ static int integrate(enum convex_push how, struct convex_curve *curve)
     int rc = tact_shape_tessellate(&box);
     rc = rc ? rc : make_body(&body);
     rc = rc ? rc : press(&box, &body.pose, &force, arm);
-    const double stiffness = rc ? 0.0 : force / EMBEDDED; /* as much force at the start */
+    const double stiffness = rc ? 0.0 : force / START_CORNER_DEPTH; /* as much force at the start */
     for (long i = 0; !rc && i <= each * (CONVEX_SAMPLES - 1); i++) {
         if (i % each == 0) {
             sample(&body, curve, (int)(i / each));
@@ -98,7 +98,7 @@ static int integrate(enum convex_push how, struct convex_curve *curve)
         if (how == CONVEX_EXACT) {
             rc = press(&box, &body.pose, &force, arm);
         } else {
-            press_deepest(&body.pose, stiffness, &force, arm);
+            press_at_deepest_corner(&body.pose, stiffness, &force, arm);
         }
         tact_v3_set(torque, arm[1] * force, -arm[0] * force, 0.0);
         tact_m3_mul_v3(spin, body.inverse_world, torque);
@@ -126,7 +126,7 @@ static int add_box_and_ground(struct tact_world *world, struct tact_shape shape[
     return rc < 0 ? rc : tact_world_finish(world);
 }
 
-static int play_field(struct convex_curve *curve)
+static int simulate_field_model(struct convex_curve *curve)
 {
     struct tact_shape shape[2] = {{.kind = TACT_SHAPE_HALFSPACE},
                                   {.kind = TACT_SHAPE_BOX, .size = {half[0], half[1], half[2]}}};
@@ -165,7 +165,7 @@ int convex_box(struct convex_curve curve[CONVEX_PUSHES])
         struct convex_curve *c = &curve[i];
         c->period = periods[i];
         c->deviation = 0.0;
-        rc = i == CONVEX_FIELD || i == CONVEX_FIELD_COARSE ? play_field(c)
+        rc = i == CONVEX_FIELD || i == CONVEX_FIELD_COARSE ? simulate_field_model(c)
                                                            : integrate((enum convex_push)i, c);
         for (int k = 0; k < CONVEX_SAMPLES; k++) {
             double roll = fabs(remainder(c->roll[k] - curve->roll[k], 2.0 * M_PI));

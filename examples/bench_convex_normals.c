@@ -10,9 +10,9 @@
 /* ---- figure 4 ---- */
 
 #define SPEED 0.2 /* speed of the inner parallelogram [m/s] */
-#define THICK 0.03
-#define HIGH 0.02
-#define SMALLER 0.9 /* the inner one over the hole */
+#define PLATE_THICKNESS 0.03
+#define HOLE_HEIGHT 0.02
+#define INNER_OVER_HOLE_SIZE 0.9 /* the inner one over the hole */
 
 enum { SIDES = 4, SHAPES = SIDES + 1 };
 
@@ -26,7 +26,8 @@ static int make_prism(const double corner[4][2], struct tact_shape *out)
     double point[8][3];
     struct tact_error err = {.line = 0};
     for (int i = 0; i < 8; i++) {
-        tact_v3_set(point[i], corner[i % 4][0], corner[i % 4][1], i < 4 ? -HIGH : HIGH);
+        tact_v3_set(point[i], corner[i % 4][0], corner[i % 4][1],
+                    i < 4 ? -HOLE_HEIGHT : HOLE_HEIGHT);
     }
     *out = (struct tact_shape){.kind = TACT_SHAPE_CONVEX};
     int rc = tact_mesh_hull(point[0], 8, &out->owned, &err);
@@ -55,17 +56,17 @@ static int make_shapes(struct tact_shape shape[SHAPES])
         find_normal(i, n);
         const double side[4][2] = {{p[0], p[1]},
                                    {q[0], q[1]},
-                                   {q[0] - THICK * n[0], q[1] - THICK * n[1]},
-                                   {p[0] - THICK * n[0], p[1] - THICK * n[1]}};
-        inner[i][0] = SMALLER * p[0];
-        inner[i][1] = SMALLER * p[1];
+                                   {q[0] - PLATE_THICKNESS * n[0], q[1] - PLATE_THICKNESS * n[1]},
+                                   {p[0] - PLATE_THICKNESS * n[0], p[1] - PLATE_THICKNESS * n[1]}};
+        inner[i][0] = INNER_OVER_HOLE_SIZE * p[0];
+        inner[i][1] = INNER_OVER_HOLE_SIZE * p[1];
         rc = make_prism(side, &shape[i]);
     }
     return rc ? rc : make_prism(inner, &shape[SIDES]);
 }
 
-static int make_frame(const struct tact_shape shape[SHAPES], const double velocity[2],
-                      struct tact_world *world)
+static int make_frame_world(const struct tact_shape shape[SHAPES], const double velocity[2],
+                            struct tact_world *world)
 {
     const struct tact_pose here = tact_pose_identity();
     const struct tact_contact_law law = {.overlap = 1e-5};
@@ -91,7 +92,7 @@ static int move(const struct tact_shape shape[SHAPES], const double velocity[2],
     options.gravity[2] = 0.0;
     options.model = tact_contact_model_find("features");
     int rc = scratch ? tact_world_create(&options, &world) : -ENOMEM;
-    rc = rc ? rc : make_frame(shape, velocity, world);
+    rc = rc ? rc : make_frame_world(shape, velocity, world);
     if (!rc) {
         tact_world_start(world, scratch);
     }

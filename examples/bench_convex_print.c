@@ -6,7 +6,7 @@
 
 #define DEGREES (180.0 / M_PI)
 
-static int is_wanted(const struct convex_figures *f, int figure)
+static int is_figure_requested(const struct convex_figures *f, int figure)
 {
     return f->wanted >> figure & 1;
 }
@@ -55,13 +55,13 @@ static void print_ball(const struct convex_ball *ball)
 
 void convex_print(const struct convex_figures *figures)
 {
-    if (is_wanted(figures, 3)) {
+    if (is_figure_requested(figures, 3)) {
         print_box(figures->curve);
     }
-    if (is_wanted(figures, 4)) {
+    if (is_figure_requested(figures, 4)) {
         print_hole(figures->hole);
     }
-    if (is_wanted(figures, 5)) {
+    if (is_figure_requested(figures, 5)) {
         print_ball(figures->ball);
     }
 }
@@ -105,13 +105,13 @@ static json_t *ball_json(const struct convex_ball *ball)
 int convex_print_json(const struct convex_figures *figures)
 {
     json_t *all = json_object();
-    if (is_wanted(figures, 3)) {
+    if (is_figure_requested(figures, 3)) {
         json_object_set_new(all, "3", box_json(figures->curve));
     }
-    if (is_wanted(figures, 4)) {
+    if (is_figure_requested(figures, 4)) {
         json_object_set_new(all, "4", hole_json(figures->hole));
     }
-    if (is_wanted(figures, 5)) {
+    if (is_figure_requested(figures, 5)) {
         json_object_set_new(all, "5", ball_json(figures->ball));
     }
     return text_print_json(json_pack("{s:o}", "figures", all));

@@ -7,7 +7,7 @@
 static const enum bench_method published[2] = {BENCH_PATCH, BENCH_POINTS};
 
 /* Which column of the paper a method is compared with; -1: none. */
-static int column_of(int method)
+static int paper_column_of_method(int method)
 {
     return method == (int)published[0] ? 0 : (method == (int)published[1] ? 1 : -1);
 }
@@ -36,7 +36,7 @@ static void print_times(const struct bench_scene *scenes, int count)
         const struct bench_scene *s = &scenes[i];
         for (int m = 0; m < BENCH_METHODS; m++) {
             const struct bench_result *r = &s->result[m];
-            int column = column_of(m);
+            int column = paper_column_of_method(m);
             printf("%-16s %-15s %9d ", m ? "" : s->name, bench_method_names[m], r->unknowns);
             for (int part = 0; part < BENCH_PARTS; part++) {
                 print_number(r->time[part] * 1e-3);
@@ -67,7 +67,7 @@ static void print_sweeps(const struct bench_scene *scenes, int count,
         const struct bench_scene *s = &scenes[i];
         for (int m = 0; m < BENCH_METHODS; m++) {
             const struct bench_result *r = &s->result[m];
-            int column = column_of(m);
+            int column = paper_column_of_method(m);
             double base = s->result[BENCH_PATCH].cold.mean;
             printf("%-16s %-16s %8.1f +- %5.1f %7.1f", m ? "" : s->name, bench_method_names[m],
                    r->cold.mean, r->cold.deviation, r->cold_steps.mean);
@@ -96,7 +96,7 @@ void bench_print(const struct bench_scene *scenes, int count, const struct bench
     print_sweeps(scenes, count, options);
 }
 
-static json_t *json_spread(const struct bench_spread *s)
+static json_t *spread_json(const struct bench_spread *s)
 {
     return json_pack("{s:f, s:f, s:f, s:f}", "mean", s->mean, "deviation", s->deviation, "median",
                      s->median, "most", s->most);
@@ -111,9 +111,9 @@ static json_t *result(const struct bench_result *r)
     return json_pack(
         "{s:i, s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:{s:o, s:o}}", "contacts",
         r->contacts, "unknowns", r->unknowns, "points_left_out", r->left_out, "time_us", time,
-        "sweeps_cold", json_spread(&r->cold), "steps_cold", json_spread(&r->cold_steps), "residual",
-        json_spread(&r->residual), "sweeps_warm", json_spread(&r->warm), "steps_warm",
-        json_spread(&r->warm_steps), "unsolved", r->unsolved, "warm_unsolved", r->warm_unsolved,
+        "sweeps_cold", spread_json(&r->cold), "steps_cold", spread_json(&r->cold_steps), "residual",
+        spread_json(&r->residual), "sweeps_warm", spread_json(&r->warm), "steps_warm",
+        spread_json(&r->warm_steps), "unsolved", r->unsolved, "warm_unsolved", r->warm_unsolved,
         "curve", "update", text_json_numbers(r->update, r->curve_length), "residual",
         text_json_numbers(r->curve_residual, r->curve_length));
 }

@@ -77,8 +77,8 @@ static int add_bench_scene(struct query *q, const char *scene)
     return 0;
 }
 
-static int need_number(const struct query *q, const char *option, const char *text, double least,
-                       double *out)
+static int parse_option_number(const struct query *q, const char *option, const char *text,
+                               double least, double *out)
 {
     return word_to_number(text, out) || *out < least
                ? command_usage(q->name, "%s %s: a number from %g on is expected", option, text,
@@ -113,17 +113,17 @@ static int set_bench_option(struct query *q, int option, const char *text)
     case 'g':
         return add_figure(q, text);
     case 't':
-        code = need_number(q, "--ticks", text, 1.0, &value);
+        code = parse_option_number(q, "--ticks", text, 1.0, &value);
         q->options.ticks = value < 1e6 ? (int)value : 1000000;
         return code;
     case 'n':
-        code = need_number(q, "--sweeps", text, 1.0, &value);
+        code = parse_option_number(q, "--sweeps", text, 1.0, &value);
         q->options.sweeps = value < 1e4 ? (int)value : 10000;
         return code;
     case 'b':
-        return need_number(q, "--settle", text, 0.0, &q->options.settle);
+        return parse_option_number(q, "--settle", text, 0.0, &q->options.settle);
     case 'u':
-        return need_number(q, "--update", text, 0.0, &q->options.update);
+        return parse_option_number(q, "--update", text, 0.0, &q->options.update);
     case 'o':
         q->out = text;
         return ends_with(text, ".png") || ends_with(text, ".svg") || ends_with(text, ".gp") ||

@@ -214,7 +214,7 @@ static void choose_output(const struct calibrate_options *o, const struct tact_s
 }
 
 /* YAML is UTF-8, which the name of an input device need not be. */
-static int is_plain(const char *text)
+static int is_plain_text(const char *text)
 {
     const char *c = text;
     while ((unsigned char)*c >= ' ' && (unsigned char)*c < 127) {
@@ -254,7 +254,7 @@ static int measure_device(const struct calibrate_options *o, const struct tact_s
     }
     code = o->output ? EXIT_GOOD
                      : calibrate_copy_settings(&file, def->settings, (int)def->settings_count);
-    if (!code && is_plain(device.info.model)) {
+    if (!code && is_plain_text(device.info.model)) {
         code = calibrate_set_text(&file, "calibrated_for", device.info.model);
     }
     if (!code) {

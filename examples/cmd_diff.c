@@ -89,8 +89,8 @@ int cmd_diff(int argc, char **argv)
     } else {
         int whole = tact_log_state(s.log[0])->complete && tact_log_state(s.log[1])->complete;
         int same = !d.differing && !d.unmatched && !d.only[0] && !d.only[1];
-        int cut_only = !whole && !d.differing && !d.unmatched;
-        code = same && whole ? EXIT_GOOD : (cut_only ? EXIT_DAMAGED : EXIT_BAD);
+        int truncated_logs_only = !whole && !d.differing && !d.unmatched;
+        code = same && whole ? EXIT_GOOD : (truncated_logs_only ? EXIT_DAMAGED : EXIT_BAD);
         if (json && difference_json(&d)) {
             code = EXIT_BAD;
         } else if (!json) {

@@ -119,7 +119,7 @@ static int compute(const struct request *q, const struct word_shape *of, struct 
     return time_queries(a);
 }
 
-static int print_json(const struct answer *a)
+static int print_field_json(const struct answer *a)
 {
     const struct tact_field_quality *q = &a->quality;
     return text_print_json(json_pack(
@@ -131,7 +131,7 @@ static int print_json(const struct answer *a)
         q->place[1], q->place[2], "query_us", a->query, "polygons", a->polygons));
 }
 
-static void print_table(const struct answer *a)
+static void print_field_table(const struct answer *a)
 {
     const struct tact_field_quality *q = &a->quality;
     printf("mesh      %zu triangles, %.4g m\n", a->mesh->triangle_count, a->size);
@@ -168,7 +168,8 @@ static int answer_field(const struct request *q, const char *name, const char *w
     if (rc) {
         command_error(&err);
     } else {
-        code = q->json ? (print_json(&a) ? EXIT_USAGE : EXIT_GOOD) : (print_table(&a), EXIT_GOOD);
+        code = q->json ? (print_field_json(&a) ? EXIT_USAGE : EXIT_GOOD)
+                       : (print_field_table(&a), EXIT_GOOD);
         const struct section section = {a.mesh,
                                         a.field,
                                         a.slope,

@@ -38,7 +38,7 @@ static const char *fact(const struct tact_log *log, const char *key)
     return value ? value : "unknown";
 }
 
-static void print_end(const struct info *i)
+static void print_log_end(const struct info *i)
 {
     const struct tact_log_state *st = tact_log_state(i->log);
     time_t wall = (time_t)(survey_wall(i->log, i->survey.first_ns) / 1000000000);
@@ -168,7 +168,7 @@ static int print_info(struct info *i, int json)
     if (json) {
         return info_print_json(i) ? EXIT_BAD : code;
     }
-    print_end(i);
+    print_log_end(i);
     if (i->view.session) {
         print_scene(i);
     }

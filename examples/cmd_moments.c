@@ -10,7 +10,7 @@
 #include "moments_print.h"
 #include "words.h"
 
-#define EXIT_APART 1
+#define EXIT_SEPARATED 1
 #define EXIT_FILE 3
 
 static const char help[] =
@@ -67,7 +67,7 @@ struct query {
     struct word_shape shape[2];
 };
 
-static int by_rays(const struct query *q)
+static int measure_by_rays(const struct query *q)
 {
     return strcmp(q->method, "rays") == 0;
 }
@@ -113,7 +113,7 @@ static int measure_moments(const struct query *q, struct measured *out, struct t
 {
     const struct tact_shape shape[2] = {q->shape[0].shape, q->shape[1].shape};
     const struct tact_soup *const soup[2] = {&q->shape[0].soup, &q->shape[1].soup};
-    if (by_rays(q)) {
+    if (measure_by_rays(q)) {
         return measure_rays(shape, soup, q->common.pose, q->resolution, out, err);
     }
     if (strcmp(q->method, "convex") == 0) {
@@ -123,14 +123,14 @@ static int measure_moments(const struct query *q, struct measured *out, struct t
                                             : measure_exact(shape, q->common.pose, out, err);
 }
 
-static int answer_moments(struct query *q, char **words)
+static int print_moments_answer(struct query *q, char **words)
 {
     struct tact_error err = {.line = 0};
     struct measured result = {.status = 0};
     struct tact_patch patch = {.depth = 0.0};
     for (int i = 0; i < 2; i++) {
-        int rc = by_rays(q) ? word_to_surface(words[i], q->common.scale, &q->shape[i], &err)
-                            : word_to_shape(words[i], q->common.scale, &q->shape[i], &err);
+        int rc = measure_by_rays(q) ? word_to_surface(words[i], q->common.scale, &q->shape[i], &err)
+                                    : word_to_shape(words[i], q->common.scale, &q->shape[i], &err);
         if (rc) {
             command_error(&err);
             return rc == -EDOM ? EXIT_USAGE : EXIT_FILE;
@@ -148,10 +148,11 @@ static int answer_moments(struct query *q, char **words)
     }
     if (!q->common.json) {
         moments_print_table(&result, &patch);
-    } else if (moments_print_json(&result, &patch, q->method, by_rays(q) ? q->resolution : 0)) {
+    } else if (moments_print_json(&result, &patch, q->method,
+                                  measure_by_rays(q) ? q->resolution : 0)) {
         return EXIT_USAGE;
     }
-    return result.status ? EXIT_GOOD : EXIT_APART;
+    return result.status ? EXIT_GOOD : EXIT_SEPARATED;
 }
 
 int cmd_moments(int argc, char **argv)
@@ -178,7 +179,7 @@ int cmd_moments(int argc, char **argv)
     }
     if (!code) {
         code = q.check ? moments_check(q.check, q.common.scale, q.common.json)
-                       : answer_moments(&q, argv + optind);
+                       : print_moments_answer(&q, argv + optind);
     }
     word_shape_release(&q.shape[0]);
     word_shape_release(&q.shape[1]);

@@ -148,7 +148,7 @@ static void widen_scale(const struct picture_scene *scene, struct picture_scale 
     }
 }
 
-static int gather_all(struct strip *s)
+static int gather_all_frames(struct strip *s)
 {
     size_t bytes = tact_layout_bytes(tact_log_layout(s->log));
     struct tact_record *record[2] = {malloc(bytes), malloc(bytes)};
@@ -172,7 +172,7 @@ static int gather_all(struct strip *s)
     return rc;
 }
 
-static int draw_all(struct strip *s)
+static int draw_all_frames(struct strip *s)
 {
     struct picture_page *page = &s->page;
     page->name = s->view.scene->name ? s->view.scene->name : "";
@@ -222,8 +222,8 @@ static int picture(struct strip *s)
     if (code) {
         return code;
     }
-    int rc = gather_all(s);
-    rc = rc ? rc : draw_all(s);
+    int rc = gather_all_frames(s);
+    rc = rc ? rc : draw_all_frames(s);
     if (rc) {
         fprintf(stderr, "%s: %s: %s\n", s->command, text_shown(s->path), strerror(-rc));
         return EXIT_BAD;

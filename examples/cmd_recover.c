@@ -49,7 +49,7 @@ static void print_damage(const struct tact_recover_report *r)
     }
 }
 
-static void print_text(const char *path, const struct tact_recover_report *r)
+static void print_recovery_text(const char *path, const struct tact_recover_report *r)
 {
     if (r->was_complete && !r->ticks_added) {
         printf("%s: %s already, %llu ticks\n", text_shown(path),
@@ -87,8 +87,8 @@ static int print_recovery_json(const struct tact_recover_report *r)
 }
 
 /* Sums the reports of a session's files. */
-static void add_report(struct tact_recover_report *all, const struct tact_recover_report *one,
-                       int first)
+static void add_part_report(struct tact_recover_report *all, const struct tact_recover_report *one,
+                            int first)
 {
     all->was_complete = (first || all->was_complete) && one->was_complete;
     all->rings = one->rings; /* only the last file's end can be missing: see answer() */
@@ -108,7 +108,7 @@ static void add_report(struct tact_recover_report *all, const struct tact_recove
 }
 
 /* Whether a file is the part of that number of a session; an empty name takes the file's. */
-static int is_part(const char *path, unsigned number, char *session, size_t size)
+static int is_session_part(const char *path, unsigned number, char *session, size_t size)
 {
     struct tact_error unused = {.line = 0};
     struct tact_log *log;
@@ -148,9 +148,10 @@ static int recover_part(struct outcome *all, const char *path, unsigned number)
     if (rc) {
         all->code = command_error(&err);
     }
-    int part = (!rc || rc == -EBADMSG) && is_part(path, number, all->session, sizeof all->session);
+    int part =
+        (!rc || rc == -EBADMSG) && is_session_part(path, number, all->session, sizeof all->session);
     if (!rc && (part || number == 1)) {
-        add_report(&all->report, &one, !all->files++);
+        add_part_report(&all->report, &one, !all->files++);
     }
     return part;
 }
@@ -170,7 +171,7 @@ static int recover_session(const char *path, int json)
         return EXIT_BAD;
     }
     if (all.files && !json) {
-        print_text(path, &all.report);
+        print_recovery_text(path, &all.report);
     }
     return all.code ? all.code : is_fully_recovered(&all.report) ? EXIT_GOOD : EXIT_LOST;
 }

@@ -132,14 +132,14 @@ struct replay {
     struct replayed pages;
 };
 
-static void keep_slips(void *user, struct tact_session *session)
+static void keep_slip_statistics(void *user, struct tact_session *session)
 {
     struct replay *r = user;
     r->slips = tact_session_slips_json(session);
 }
 
-static int on_turn(void *user, struct tact_scene_log *view, const struct tact_log *log,
-                   uint64_t *next)
+static int on_next_tick_choice(void *user, struct tact_scene_log *view, const struct tact_log *log,
+                               uint64_t *next)
 {
     return replayed_turn(&((struct replay *)user)->pages, view, log, next);
 }
@@ -157,7 +157,7 @@ static void on_tick(void *user, const struct tact_layout *layout, const struct t
     }
 }
 
-static int set_recompute(struct replay *r, const char *how)
+static int set_recompute_option(struct replay *r, const char *how)
 {
     r->recompute = 1;
     r->options.source = tact_opencl_source_factory;
@@ -251,7 +251,7 @@ int cmd_replay(int argc, char **argv)
         }
         code = c == '?' ? EXIT_USAGE : code;
         code = c == 'f' || c == 't' ? range_parse(&r.range, argv[0], c == 't', optarg) : code;
-        code = c == 'r' ? set_recompute(&r, optarg) : code;
+        code = c == 'r' ? set_recompute_option(&r, optarg) : code;
         r.options.playback_device = c == 'o' ? optarg : r.options.playback_device;
         r.scene = c == 's' ? optarg : r.scene;
         code = c == 'V' ? set_view(&r, optarg) : code;
@@ -279,11 +279,11 @@ int cmd_replay(int argc, char **argv)
     r.options.from = r.range.at[0];
     r.options.to = r.range.at[1];
     r.options.in_seconds = r.range.in_seconds;
-    r.options.ended = keep_slips;
+    r.options.ended = keep_slip_statistics;
     r.options.user = &r;
     r.options.types = tact_devices_builtin(&r.options.type_count);
     r.options.compared = r.view || r.recompute ? on_tick : NULL;
-    r.options.turn = r.view ? on_turn : NULL;
+    r.options.turn = r.view ? on_next_tick_choice : NULL;
     if (r.options.playback_device || r.options.realtime || r.view) {
         r.options.stop = command_stop();
         command_catch_signals();

@@ -96,8 +96,9 @@ static int print_run_report(const struct run *run, struct tact_session *session,
 
 /* Runs the session, in the viewer if requested: a simulation then runs at the speed set in its
  * page. */
-static int run_shown(const struct run *run, const struct tact_scene *scene, struct stream *stream,
-                     struct tact_session *session, struct tact_session_report *report)
+static int run_session_in_viewer(const struct run *run, const struct tact_scene *scene,
+                                 struct stream *stream, struct tact_session *session,
+                                 struct tact_session_report *report)
 {
     struct tact_error err = {.line = 0};
     int real = run->options.clock == TACT_LOOP_REAL;
@@ -132,7 +133,7 @@ static int run_session(struct run *run, const struct tact_scene *scene)
         return made == -EINTR ? EXIT_BAD : EXIT_USAGE;
     }
     struct tact_pose *start = poses(session);
-    int rc = start ? run_shown(run, scene, &stream, session, &report) : -ENOMEM;
+    int rc = start ? run_session_in_viewer(run, scene, &stream, session, &report) : -ENOMEM;
     live_clear();
     int code = start ? verdict(run, session, rc, &report) : EXIT_BAD;
     if (start && code != EXIT_REFUSED && print_run_report(run, session, &report, scene, start)) {

@@ -103,7 +103,7 @@ static int open_output(struct push *push)
 }
 
 /* Reads keys at the terminal immediately and without echo. */
-static void watch_keys(struct push *push)
+static void read_keys_unbuffered(struct push *push)
 {
     push->keys = isatty(STDIN_FILENO) && tcgetattr(STDIN_FILENO, &push->terminal) == 0;
     if (push->keys) {
@@ -149,7 +149,7 @@ static const char *stopped(struct push *push, uint64_t tick, const struct tact_d
 }
 
 /* Plays the force; *seconds: its duration. Returns the reason of an early end, or NULL. */
-static const char *play_push(struct push *push, double *seconds)
+static const char *play_force_test(struct push *push, double *seconds)
 {
     const int64_t start = tact_clock_now();
     const char *why = NULL;
@@ -172,7 +172,8 @@ static const char *play_push(struct push *push, double *seconds)
 }
 
 /* Reports the test, as text or JSON. */
-static void print_push(const struct push *push, double seconds, const char *why, json_t *report)
+static void print_force_test(const struct push *push, double seconds, const char *why,
+                             json_t *report)
 {
     if (report) {
         json_object_set_new(report, "force",
@@ -199,11 +200,11 @@ int devices_force(const struct devices_target *target, enum devices_force force,
         return EXIT_BAD;
     }
     command_catch_signals();
-    watch_keys(&push);
-    const char *why = play_push(&push, &seconds);
+    read_keys_unbuffered(&push);
+    const char *why = play_force_test(&push, &seconds);
     push.device.ops->close(push.device.self);
     restore_terminal(&push);
-    print_push(&push, seconds, why, report);
+    print_force_test(&push, seconds, why, report);
     if (target->input && push.oldest == 0.0 && !why) {
         fprintf(stderr, "tact: %s accepted no force\n", target->input->path);
         return EXIT_BAD;

@@ -98,7 +98,7 @@ static int open_tested_device(const struct tact_attached_input *input,
 }
 
 /* A plain number has no unit that people would write. */
-static const char *unit_of(const struct tact_device *device, int channel)
+static const char *unit_of_channel(const struct tact_device *device, int channel)
 {
     const char *unit = device->info.input[channel].unit;
     return strcmp(unit, "1") == 0 ? "" : unit;
@@ -118,7 +118,7 @@ static void update_extremes(const struct tact_device *device, const struct tact_
         seen->high[i] = fmax(seen->high[i], value);
         if (report_changes && fabs(value - seen->reported[i]) >= 0.05) {
             printf("%7.2f s  %-14s %9.3f %s\n", t, device->info.input[i].name, value,
-                   unit_of(device, i));
+                   unit_of_channel(device, i));
             seen->reported[i] = value;
         }
     }
@@ -143,7 +143,7 @@ static void summarise(const struct tact_device *device, const struct seen *seen)
     puts("\nchannel          lowest   highest  unit");
     for (int i = 0; i < device->info.input_count; i++) {
         printf("%-14s %9.3f %9.3f  %s%s\n", device->info.input[i].name, seen->low[i], seen->high[i],
-               unit_of(device, i), seen->high[i] > seen->low[i] ? "" : "  (did not move)");
+               unit_of_channel(device, i), seen->high[i] > seen->low[i] ? "" : "  (did not move)");
     }
 }
 

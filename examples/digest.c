@@ -19,7 +19,7 @@ static uint64_t hash_bytes(uint64_t hash, const void *data, size_t size)
     return hash;
 }
 
-static uint64_t add_layout(uint64_t hash, const struct tact_layout *layout)
+static uint64_t hash_layout(uint64_t hash, const struct tact_layout *layout)
 {
     for (uint32_t i = 0; i < layout->field_count; i++) {
         const struct tact_field *f = &layout->fields[i];
@@ -52,7 +52,7 @@ static int values(struct tact_log *log, char out[INFO_RESULTS])
     const struct tact_layout *layout = tact_log_layout(log);
     struct tact_record *r = malloc(tact_layout_bytes(layout));
     int rc = r ? 1 : -ENOMEM;
-    uint64_t hash = add_layout(UINT64_C(0xcbf29ce484222325), layout);
+    uint64_t hash = hash_layout(UINT64_C(0xcbf29ce484222325), layout);
     while (rc > 0 && (rc = tact_log_next(log, r)) > 0) {
         hash = add_record(hash, layout, r);
     }
@@ -72,7 +72,7 @@ static int results(struct tact_log *log, char out[INFO_RESULTS], struct tact_err
 }
 
 /* Prints a line, or a message if the log cannot be read. Returns the exit code. */
-static int print_one(const char *path, int of_results)
+static int print_digest_line(const char *path, int of_results)
 {
     struct tact_error err = {.line = 0};
     struct tact_log *log;
@@ -99,7 +99,7 @@ int info_print_digests(char **paths, int count, int of_results)
 {
     int code = EXIT_GOOD;
     for (int i = 0; i < count && code != EXIT_USAGE; i++) {
-        int one = print_one(paths[i], of_results);
+        int one = print_digest_line(paths[i], of_results);
         code = one ? one : code;
     }
     return code;

@@ -9,7 +9,7 @@
 #include "viewer/playback.h"
 
 #define FRAMES_MOST 20000
-#define FRAMES_A_SECOND 60.0
+#define EXPORTED_FRAMES_PER_SECOND 60.0
 #define BUDGET_NS (INT64_MAX / 2)
 
 /* The page loads no other file, whatever the session contains. */
@@ -38,7 +38,7 @@ static void flush_base64(struct base64 *b)
     b->count = 0;
 }
 
-static void put_base64(struct base64 *b, const void *data, size_t size)
+static void write_base64(struct base64 *b, const void *data, size_t size)
 {
     const unsigned char *at = data;
     for (size_t i = 0; i < size; i++) {
@@ -49,20 +49,20 @@ static void put_base64(struct base64 *b, const void *data, size_t size)
     }
 }
 
-static void put_message(struct base64 *b, int text, const void *data, size_t size)
+static void write_message_base64(struct base64 *b, int text, const void *data, size_t size)
 {
     static const unsigned char zeros[8];
     const uint32_t head[2] = {text ? 1 : 2, (uint32_t)size};
-    put_base64(b, head, sizeof head);
-    put_base64(b, data, size);
-    put_base64(b, zeros, (8 - size % 8) % 8);
+    write_base64(b, head, sizeof head);
+    write_base64(b, data, size);
+    write_base64(b, zeros, (8 - size % 8) % 8);
 }
 
-static int put_frames(struct playback *p, struct base64 *b)
+static int write_frames_base64(struct playback *p, struct base64 *b)
 {
     struct tact_world *world = tact_session_world(p->view.session);
     uint64_t ticks = tact_log_state(p->log)->ticks;
-    double step = 1.0 / (FRAMES_A_SECOND * p->view.scene->period);
+    double step = 1.0 / (EXPORTED_FRAMES_PER_SECOND * p->view.scene->period);
     step = step < 1.0 ? 1.0 : step;
     step = (double)ticks / step > FRAMES_MOST ? (double)ticks / FRAMES_MOST : step;
     void *frame = malloc(wire_room(world, p->view.device_count));
@@ -73,7 +73,7 @@ static int put_frames(struct playback *p, struct base64 *b)
         rc = playback_go(p, target < ticks - 1 ? target : ticks - 1, BUDGET_NS);
         if (!rc) {
             playback_take(p, 0, sample);
-            put_message(b, 0, frame, wire_write(sample, world, frame));
+            write_message_base64(b, 0, frame, wire_write(sample, world, frame));
         }
     }
     free(sample);
@@ -81,17 +81,17 @@ static int put_frames(struct playback *p, struct base64 *b)
     return rc;
 }
 
-static int put_recording(struct playback *p, FILE *to)
+static int write_recording_base64(struct playback *p, FILE *to)
 {
     struct base64 b = {.to = to};
     fputs("<script type=\"application/octet-stream\" id=\"recording\">", to);
-    put_message(&b, 1, p->hello, strlen(p->hello));
+    write_message_base64(&b, 1, p->hello, strlen(p->hello));
     for (size_t i = 0; i < p->shapes; i++) {
         if (p->meshes[i]) {
-            put_message(&b, 0, p->meshes[i], p->mesh_sizes[i]);
+            write_message_base64(&b, 0, p->meshes[i], p->mesh_sizes[i]);
         }
     }
-    int rc = put_frames(p, &b);
+    int rc = write_frames_base64(p, &b);
     if (b.count) {
         flush_base64(&b);
     }
@@ -100,7 +100,7 @@ static int put_recording(struct playback *p, FILE *to)
 }
 
 /* The file that an attribute of a line of the page names: src="view.js". */
-static const struct page_file *file_of(const char *line, const char *attribute)
+static const struct page_file *file_named_in_line(const char *line, const char *attribute)
 {
     char path[64];
     const char *at = strstr(line, attribute);
@@ -117,19 +117,20 @@ static void put_file(const struct page_file *file, const char *tag, FILE *to)
 }
 
 /* Writes the lines of the page with the referenced files inline, scripts at the end. */
-static int put_page(struct playback *p, char *page, FILE *to)
+static int write_page_inline(struct playback *p, char *page, FILE *to)
 {
     const struct page_file *script[8];
     int scripts = 0, rc = 0;
     for (char *line = strtok(page, "\n"); line && !rc; line = strtok(NULL, "\n")) {
-        const struct page_file *style = file_of(line, "href=\""), *code = file_of(line, "src=\"");
+        const struct page_file *style = file_named_in_line(line, "href=\""),
+                               *code = file_named_in_line(line, "src=\"");
         if (style) {
             fputs(policy, to);
             put_file(style, "style", to);
         } else if (code && scripts < 8) {
             script[scripts++] = code;
         } else if (!strcmp(line, "</body>")) {
-            rc = put_recording(p, to);
+            rc = write_recording_base64(p, to);
             for (int i = 0; i < scripts; i++) {
                 put_file(script[i], "script", to);
             }
@@ -152,7 +153,7 @@ int export_html(struct tact_log *log, const struct export_names *names, struct o
     rc = rc || page ? rc : tact_error_set(err, -ENOMEM, "%s", strerror(ENOMEM));
     if (!rc) {
         memcpy(page, index->data, index->size);
-        rc = put_page(&play, page, out->to);
+        rc = write_page_inline(&play, page, out->to);
         rc = rc ? tact_error_set(err, rc, "the log cannot be read: %s", strerror(-rc)) : 0;
     }
     playback_close(&play);

@@ -8,7 +8,7 @@
 #include "export.h"
 
 /* Elements from `offset` on; the field must be in the log. */
-static void put_name(struct export_names *n, uint32_t offset, const char *name)
+static void set_element_name(struct export_names *n, uint32_t offset, const char *name)
 {
     if (offset < n->count) {
         n->element[offset] = name;
@@ -22,7 +22,7 @@ static void name_joints(struct export_names *n)
         const char *link = strchr(j->name, '.');
         const uint32_t at[] = {j->position, j->velocity, j->target, j->torque};
         for (size_t k = 0; k < sizeof at / sizeof *at; k++) {
-            put_name(n, at[k], link ? link + 1 : j->name);
+            set_element_name(n, at[k], link ? link + 1 : j->name);
         }
     }
 }
@@ -32,20 +32,20 @@ static void name_channels(struct export_names *n)
     for (int i = 0; i < n->view.device_count; i++) {
         const struct tact_device_info *device = &n->view.devices[i];
         uint32_t at = n->view.device_inputs[i];
-        put_name(n, at, "state");
-        put_name(n, at + 1, "stamp_ns");
+        set_element_name(n, at, "state");
+        set_element_name(n, at + 1, "stamp_ns");
         for (int k = 0; k < device->input_count; k++) {
-            put_name(n, at + 2 + (uint32_t)k, device->input[k].name);
+            set_element_name(n, at + 2 + (uint32_t)k, device->input[k].name);
         }
     }
     for (uint32_t k = 0; k < n->view.scene->outputs_count; k++) {
-        put_name(n, n->view.wanted + k, n->view.scene->outputs[k].to);
-        put_name(n, n->view.sent + k, n->view.scene->outputs[k].to);
+        set_element_name(n, n->view.wanted + k, n->view.scene->outputs[k].to);
+        set_element_name(n, n->view.sent + k, n->view.scene->outputs[k].to);
     }
 }
 
 /* A field has names where all its elements have, and no two the same. */
-static int is_named(const struct export_names *n, const struct tact_field *f)
+static int has_distinct_element_names(const struct export_names *n, const struct tact_field *f)
 {
     for (uint32_t k = 0; k < f->count; k++) {
         const char *name = n->element[f->offset + k];
@@ -86,7 +86,7 @@ int export_names_open(struct export_names *n, struct tact_log *log)
     name_channels(n);
     for (uint32_t i = 0; i < layout->field_count; i++) {
         const struct tact_field *f = &layout->fields[i];
-        if (!is_named(n, f)) {
+        if (!has_distinct_element_names(n, f)) {
             memset(n->element + f->offset, 0, f->count * sizeof *n->element);
         }
     }

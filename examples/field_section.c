@@ -13,12 +13,12 @@
 enum { SAMPLES = 240, LINES = 12 }; /* samples along the longer side; number of contour lines */
 
 /* The two axes of the plane. */
-static int first_axis(const struct section *s)
+static int first_plane_axis(const struct section *s)
 {
     return s->axis == 0 ? 1 : 0;
 }
 
-static int second_axis(const struct section *s)
+static int second_plane_axis(const struct section *s)
 {
     return s->axis == 2 ? 1 : 2;
 }
@@ -27,7 +27,7 @@ static int second_axis(const struct section *s)
 static void write_crossing(const struct section *s, const double *p, const double *q, FILE *to)
 {
     double share = (s->at - p[s->axis]) / (q[s->axis] - p[s->axis]);
-    int u = first_axis(s), v = second_axis(s);
+    int u = first_plane_axis(s), v = second_plane_axis(s);
     fprintf(to, "%.6g %.6g\n", p[u] + share * (q[u] - p[u]), p[v] + share * (q[v] - p[v]));
 }
 
@@ -55,7 +55,7 @@ static void write_surface(const struct section *s, FILE *to)
 
 static void write_extent(const struct section *s, FILE *to)
 {
-    int u = first_axis(s), v = second_axis(s);
+    int u = first_plane_axis(s), v = second_plane_axis(s);
     const struct tact_mesh_node *bounds = &s->mesh->nodes[0];
     double side[2] = {bounds->upper[u] - bounds->lower[u], bounds->upper[v] - bounds->lower[v]};
     double step = 1.1 * tact_max(side[0], side[1]) / SAMPLES, x[3];
@@ -106,7 +106,7 @@ int section_draw(const struct section *s, const char *command, const char *out, 
             "set table $lines\nsplot $extent using 1:2:3\nunset table\n"
             "plot $lines using 1:2:3 with lines lc palette lw 1.2 notitle, "
             "$surface using 1:2 with lines lc black lw 1.5 title 'mesh'\n",
-            "xyz"[s->axis], s -> at, "xyz"[first_axis(s)], "xyz"[second_axis(s)],
+            "xyz"[s->axis], s -> at, "xyz"[first_plane_axis(s)], "xyz"[second_plane_axis(s)],
             s -> deepest / LINES / 2, s -> deepest / LINES, s -> deepest);
     return drawing_close(&d);
 }

@@ -40,7 +40,7 @@ struct import_map {
     CYAML_FIELD_STRING_PTR(key, CYAML_FLAG_POINTER | (flags), struct type, member, 1, LONGEST)
 #define NAME(key, flags, type, member)                                                             \
     CYAML_FIELD_STRING_PTR(key, CYAML_FLAG_POINTER | (flags), struct type, member, 1, LONGEST_NAME)
-#define WORDS(key, flags, type, member, least, most)                                               \
+#define SCHEMA_WORD_LIST(key, flags, type, member, least, most)                                    \
     CYAML_FIELD_SEQUENCE(key, CYAML_FLAG_POINTER | (flags), struct type, member, &word, least, most)
 #define LIST(key, member, entry)                                                                   \
     CYAML_FIELD_SEQUENCE(key, CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct import_map, member, \
@@ -65,9 +65,9 @@ static const cyaml_schema_value_t joint = {
 
 static const cyaml_schema_field_t pose_fields[] = {
     NAME("name", NEEDED, map_pose, name),
-    WORDS("position", NEEDED, map_pose, position, 3, 3),
-    WORDS("quat_wxyz", OPTIONAL, map_pose, quat_wxyz, 4, 4),
-    WORDS("quat_xyzw", OPTIONAL, map_pose, quat_xyzw, 4, 4),
+    SCHEMA_WORD_LIST("position", NEEDED, map_pose, position, 3, 3),
+    SCHEMA_WORD_LIST("quat_wxyz", OPTIONAL, map_pose, quat_wxyz, 4, 4),
+    SCHEMA_WORD_LIST("quat_xyzw", OPTIONAL, map_pose, quat_xyzw, 4, 4),
     TEXT("unit", OPTIONAL, map_pose, unit),
     CYAML_FIELD_END,
 };
@@ -77,8 +77,8 @@ static const cyaml_schema_value_t pose = {
 static const cyaml_schema_field_t wrench_fields[] = {
     NAME("name", NEEDED, map_wrench, name),
     TEXT("frame", OPTIONAL, map_wrench, frame),
-    WORDS("force", NEEDED, map_wrench, force, 3, 3),
-    WORDS("torque", OPTIONAL, map_wrench, torque, 3, 3),
+    SCHEMA_WORD_LIST("force", NEEDED, map_wrench, force, 3, 3),
+    SCHEMA_WORD_LIST("torque", OPTIONAL, map_wrench, torque, 3, 3),
     TEXT("force_unit", OPTIONAL, map_wrench, force_unit),
     TEXT("torque_unit", OPTIONAL, map_wrench, torque_unit),
     CYAML_FIELD_END,
@@ -181,7 +181,7 @@ static int add_channel(struct import *i, const char *name, const char *suffix, c
     return 0;
 }
 
-static void start_group(struct import *i, const char *name)
+static void start_column_group(struct import *i, const char *name)
 {
     struct import_group *g = &i->group[i->group_count++];
     snprintf(g->name, sizeof g->name, "%s", name);
@@ -207,7 +207,7 @@ static int add_joint(struct import *i, const struct map_joint *j, struct tact_er
     }
     struct tact_recorder_joint *out = &i->joint[i->joint_count];
     *out = (struct tact_recorder_joint){j->name, offset(i), TACT_RECORDER_NONE, TACT_RECORDER_NONE};
-    start_group(i, j->name);
+    start_column_group(i, j->name);
     int rc = add_channel(i, j->name, "_position", j->position, unit->si, unit->factor, err);
     if (!rc && j->velocity) {
         out->velocity = offset(i);
@@ -233,7 +233,7 @@ static int add_pose(struct import *i, const struct map_pose *p, struct tact_erro
         rc = tact_error_set(err, -EINVAL, "quat_wxyz and quat_xyzw are both given");
     }
     i->body[i->body_count++] = (struct tact_recorder_body){p->name, offset(i)};
-    start_group(i, p->name);
+    start_column_group(i, p->name);
     struct import_group *g = &i->group[i->group_count - 1];
     for (int k = 0; !rc && k < 3; k++) {
         rc = add_channel(i, p->name, axes[k], p->position[k], unit->si, unit->factor, err);
@@ -256,7 +256,7 @@ static int add_wrench(struct import *i, const struct map_wrench *w, struct tact_
     int rc = torque ? 0 : -EINVAL;
     i->sensor[i->sensor_count++] =
         (struct tact_recorder_sensor){w->name, w->frame ? w->frame : "world", offset(i)};
-    start_group(i, w->name);
+    start_column_group(i, w->name);
     for (int k = 0; !rc && k < 6; k++) {
         const char *column = k < 3 ? w->force[k] : (w->torque ? w->torque[k - 3] : NULL);
         const struct unit *unit = k < 3 ? force : torque;
@@ -286,7 +286,7 @@ static int add_channels(struct import *i, struct tact_error *err)
     for (uint32_t k = 0; !rc && k < m->signals_count; k++) {
         const struct map_signal *s = &m->signals[k];
         const struct unit *unit = find_unit(i, s->unit ? s->unit : "1", NULL, err);
-        start_group(i, s->name);
+        start_column_group(i, s->name);
         rc = unit ? add_channel(i, s->name, "", s->column, unit->si, unit->factor, err) : -EINVAL;
     }
     if (!rc && i->channel_count == 0) {

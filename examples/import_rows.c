@@ -55,7 +55,7 @@ static int find_columns(struct reading *r)
     return 0;
 }
 
-static int make_room(struct import *i)
+static int reserve_import_row(struct import *i)
 {
     if (i->rows < i->room) {
         return 0;
@@ -73,7 +73,7 @@ static int make_room(struct import *i)
 static int add_row(struct reading *r, const double *row)
 {
     struct import *i = r->import;
-    int rc = make_room(i), next = 0;
+    int rc = reserve_import_row(i), next = 0;
     if (rc) {
         return tact_error_set(r->err, rc, "out of memory");
     }
@@ -133,7 +133,8 @@ static int check_quaternions(struct import *i, const struct import_group *g, str
 }
 
 /* Rows from..to-1 repeat the values of row `from`; they become steps on the way to row `to`. */
-static void fill_gap(struct import *i, const struct import_group *g, size_t from, size_t to)
+static void interpolate_repeated_rows(struct import *i, const struct import_group *g, size_t from,
+                                      size_t to)
 {
     size_t width = (size_t)i->channel_count;
     for (size_t k = from + 1; k < to; k++) {
@@ -157,7 +158,7 @@ static void count_repeats(struct import *i, struct import_group *g)
             g->longest = k - start > g->longest ? k - start : g->longest;
         } else {
             if (fills) {
-                fill_gap(i, g, start, k);
+                interpolate_repeated_rows(i, g, start, k);
             }
             start = k;
         }
@@ -170,7 +171,7 @@ static int compare_intervals(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static int find_gaps(struct import *i)
+static int find_time_gaps(struct import *i)
 {
     double *step = malloc(i->rows * sizeof *step);
     i->gap = calloc(i->rows, 1);
@@ -204,7 +205,7 @@ int import_read_rows(struct import *i, struct tact_error *err)
     int rc = read_all(r);
     tact_csv_close(&r->csv);
     free(r);
-    if (!rc && find_gaps(i)) {
+    if (!rc && find_time_gaps(i)) {
         rc = tact_error_set(err, -ENOMEM, "out of memory");
     }
     for (int k = 0; !rc && k < i->group_count; k++) {

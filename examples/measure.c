@@ -8,8 +8,9 @@
 #include "kernels/source.h"
 #include "rt/clock.h"
 
-#define FIRST_PAIRS 65536   /* room for triangle pairs, doubled until it is enough */
-#define MOST_PAIRS 16777216 /* 16 million: more than a gigabyte of candidates is a mistake */
+#define INITIAL_TRIANGLE_PAIRS 65536 /* room for triangle pairs, doubled until it is enough */
+#define MAX_TRIANGLE_PAIRS                                                                         \
+    16777216                /* 16 million: more than a gigabyte of candidates is a mistake */
 #define WAIT_NS 30000000000 /* for one frame: a large mesh on a slow device */
 
 static int unmeasured(int rc, struct tact_error *err)
@@ -44,7 +45,8 @@ int measure_exact(const struct tact_shape shape[2], const struct tact_pose pose[
 {
     int rc = -ENOSPC;
     snprintf(out->device, sizeof out->device, "host");
-    for (size_t pairs = FIRST_PAIRS; rc == -ENOSPC && pairs <= MOST_PAIRS; pairs *= 2) {
+    for (size_t pairs = INITIAL_TRIANGLE_PAIRS; rc == -ENOSPC && pairs <= MAX_TRIANGLE_PAIRS;
+         pairs *= 2) {
         struct tact_moments_scratch *scratch = tact_moments_scratch_create(pairs);
         if (!scratch) {
             return tact_error_set(err, -ENOMEM, "out of memory");
@@ -136,7 +138,8 @@ int measure_opencl(const struct tact_shape shape[2], const struct tact_pose pose
     const struct tact_source_scene scene = {shape, 2, &pair, 1};
     struct tact_opencl_options options = tact_opencl_options_default();
     int rc = -ENOSPC;
-    for (uint32_t pairs = FIRST_PAIRS; rc == -ENOSPC && pairs <= MOST_PAIRS; pairs *= 2) {
+    for (uint32_t pairs = INITIAL_TRIANGLE_PAIRS; rc == -ENOSPC && pairs <= MAX_TRIANGLE_PAIRS;
+         pairs *= 2) {
         struct tact_source source;
         options.capacity = pairs;
         rc = tact_opencl_source_create(&scene, &options, &source, err);

@@ -46,7 +46,7 @@ int output_allowed(const char *command, const char *path, int force, const char 
 }
 
 /* "folder/tact-part-XXXXXX" */
-static char *name_beside(const char *path)
+static char *temporary_name_beside(const char *path)
 {
     const char *slash = strrchr(path, '/');
     int folder = slash ? (int)(slash - path) + 1 : 0;
@@ -55,7 +55,7 @@ static char *name_beside(const char *path)
 }
 
 /* The mode that open() would set, or that of the replaced file. */
-static mode_t mode_of(const char *path)
+static mode_t file_mode_of_output(const char *path)
 {
     struct stat there;
     if (!stat(path, &there)) {
@@ -76,11 +76,12 @@ int output_open(struct output *o, const char *command, const char *path, int for
     }
     o->final = realpath(path, NULL);
     o->final = o->final ? o->final : strdup(path);
-    o->beside = o->final ? name_beside(o->final) : NULL;
+    o->beside = o->final ? temporary_name_beside(o->final) : NULL;
     int fd = o->beside ? mkostemp(o->beside, O_CLOEXEC) : -1;
     o->to = fd >= 0 ? fdopen(fd, "w") : NULL;
     if (o->to) {
-        fchmod(fd, mode_of(o->final)); /* else it is open to its owner only, which is no error */
+        fchmod(fd, file_mode_of_output(
+                       o->final)); /* else it is open to its owner only, which is no error */
         return EXIT_GOOD;
     }
     int code = failed(o, o->beside ? errno : ENOMEM);

@@ -20,8 +20,9 @@ static void set_direction(const struct picture_options *options, struct picture_
 }
 
 /* Centre and width of the area that all balls cover in the view of a distant camera. */
-static void fit_view(const struct picture_options *options, const struct picture_scene *scenes,
-                     int count, struct picture_camera *camera)
+static void fit_view_to_balls(const struct picture_options *options,
+                              const struct picture_scene *scenes, int count,
+                              struct picture_camera *camera)
 {
     double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
     const double *axis[3] = {camera->right, camera->up, camera->forward};
@@ -53,8 +54,8 @@ static void choose_view(const struct picture_options *options, const struct pict
                         int count, struct picture_camera *camera)
 {
     struct picture_camera start = *camera;
-    fit_view(options, scenes, 1, &start);
-    fit_view(options, scenes, count, camera);
+    fit_view_to_balls(options, scenes, 1, &start);
+    fit_view_to_balls(options, scenes, count, camera);
     camera->leaves = scenes->ball_count > 0 && camera->width > FAR * start.width;
     if (camera->leaves) {
         tact_v3_copy(camera->middle, start.middle);

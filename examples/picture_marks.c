@@ -87,8 +87,8 @@ void picture_ramp(double share, uint8_t out[3])
 }
 
 /* A polygon as triangles in the colours of their mean pressures. */
-static void pressed_polygon(struct marks *m, const double *center, const float (*corner)[4],
-                            int sides, double largest)
+static void draw_pressure_polygon(struct marks *m, const double *center, const float (*corner)[4],
+                                  int sides, double largest)
 {
     double p[3][3], mean = 0.0;
     uint8_t colour[3];
@@ -107,8 +107,8 @@ static void pressed_polygon(struct marks *m, const double *center, const float (
     }
 }
 
-static void pressed_patch(struct marks *m, const struct tact_pressure *map, int index,
-                          double largest)
+static void draw_pressure_patch(struct marks *m, const struct tact_pressure *map, int index,
+                                double largest)
 {
     const uint8_t *sides = map->sides;
     const float(*corner)[4] = map->corner;
@@ -116,7 +116,7 @@ static void pressed_patch(struct marks *m, const struct tact_pressure *map, int 
         const struct tact_pressure_patch *patch = &map->patch[i];
         for (uint32_t k = 0; k < patch->polygons; k++) {
             if (i == index) {
-                pressed_polygon(m, patch->center, corner, *sides, largest);
+                draw_pressure_polygon(m, patch->center, corner, *sides, largest);
             }
             corner += *sides++;
         }
@@ -172,7 +172,7 @@ size_t picture_marks(const struct picture_scene *scene, const struct picture_cam
     for (int i = 0; i < scene->contact_count; i++) {
         const struct picture_contact *c = &scene->contacts[i];
         if (c->map >= 0 && scale->pressure > 0.0) {
-            pressed_patch(&m, scene->pressure, c->map, scale->pressure);
+            draw_pressure_patch(&m, scene->pressure, c->map, scale->pressure);
         }
         patch(&m, c);
     }

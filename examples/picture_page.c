@@ -7,14 +7,14 @@
 #include "picture.h"
 #include "text.h"
 
-#define GAP 4      /* pixels between frames */
-#define TITLE 24   /* pixels above the frames */
-#define CAPTION 20 /* pixels under each row of frames */
-#define ROW 20     /* pixels of a row of the legend */
-#define LETTER 7.3 /* pixels of a letter of the text, 13 pixels high */
-#define BOLD 10.0  /* width of a letter of the title [pixels] */
-#define LEAST 260  /* pixels of a page's width: the longest entry of the legend */
-#define SPACE 20   /* pixels between entries */
+#define GAP 4                  /* pixels between frames */
+#define TITLE_HEIGHT 24        /* pixels above the frames */
+#define CAPTION_HEIGHT 20      /* pixels under each row of frames */
+#define ROW 20                 /* pixels of a row of the legend */
+#define LETTER 7.3             /* pixels of a letter of the text, 13 pixels high */
+#define BOLD_LETTER_WIDTH 10.0 /* width of a letter of the title [pixels] */
+#define LEAST 260              /* pixels of a page's width: the longest entry of the legend */
+#define ENTRY_SPACING 20       /* pixels between entries */
 
 enum symbol { PATCH, PRESSURE, CENTRE, FORCE, TORSION, BAR, SYMBOLS };
 
@@ -59,7 +59,7 @@ static int has_grid(const struct picture_page *p)
 }
 
 /* A length of the grid that planes have. */
-static void add_bar(struct legend *l, const struct picture_page *p)
+static void add_scale_bar(struct legend *l, const struct picture_page *p)
 {
     double length = picture_grid(p->camera->width);
     double scale = length < 1e-3 ? 1e6 : length < 1.0 ? 1e3 : 1.0;
@@ -89,7 +89,7 @@ static void make_legend(const struct picture_page *p, struct legend *l)
         snprintf(text, sizeof text, "torsion, longest %.3g mN m", 1e3 * p->scale.torsion);
         add_symbol(l, TORSION, 30.0, text);
     }
-    add_bar(l, p);
+    add_scale_bar(l, p);
 }
 
 static int count_letters(const char *text)
@@ -115,18 +115,18 @@ static void lay_out_entries(struct legend *l, int width)
         }
         e->x = x;
         e->y = (l->rows - 1) * ROW + ROW / 2;
-        x += size + SPACE;
+        x += size + ENTRY_SPACING;
     }
 }
 
-static int frame_rows(const struct picture_page *p)
+static int count_frame_rows(const struct picture_page *p)
 {
     return (p->options->frame_count + p->options->columns - 1) / p->options->columns;
 }
 
 static int legend_top(const struct picture_page *p)
 {
-    return TITLE + frame_rows(p) * (p->options->height + CAPTION);
+    return TITLE_HEIGHT + count_frame_rows(p) * (p->options->height + CAPTION_HEIGHT);
 }
 
 void picture_layout(struct picture_page *p)
@@ -142,7 +142,7 @@ void picture_layout(struct picture_page *p)
 void picture_place(const struct picture_page *p, int frame, int *x, int *y)
 {
     *x = frame % p->options->columns * (p->options->width + GAP);
-    *y = TITLE + frame / p->options->columns * (p->options->height + CAPTION);
+    *y = TITLE_HEIGHT + frame / p->options->columns * (p->options->height + CAPTION_HEIGHT);
 }
 
 /* The time, and as much of the contacts' data as fits. */
@@ -183,7 +183,7 @@ struct writer {
     int objects;
 };
 
-static void put_place(const struct writer *w, double x, double y)
+static void write_page_position(const struct writer *w, double x, double y)
 {
     fprintf(w->to, "screen %.6f, screen %.6f", x / w->page->image.width,
             1.0 - y / w->page->image.height);
@@ -194,7 +194,7 @@ static void text(struct writer *w, const char *words, double x, double y, const 
     fputs("set label ", w->to);
     drawing_quoted(w->to, "", words);
     fputs(" at ", w->to);
-    put_place(w, x, y);
+    write_page_position(w, x, y);
     fprintf(w->to, " %s front\n", how);
 }
 
@@ -202,18 +202,18 @@ static void rectangle(struct writer *w, double x, double y, double width, double
                       const uint8_t *c, const char *border)
 {
     fprintf(w->to, "set object %d rectangle from ", ++w->objects);
-    put_place(w, x, y + 0.5 * height);
+    write_page_position(w, x, y + 0.5 * height);
     fputs(" to ", w->to);
-    put_place(w, x + width, y - 0.5 * height);
+    write_page_position(w, x + width, y - 0.5 * height);
     fprintf(w->to, " front fs solid %s fc rgb '#%02x%02x%02x'\n", border, c[0], c[1], c[2]);
 }
 
 static void line(struct writer *w, double x, double y, double to_x, double to_y, const char *how)
 {
     fputs("set arrow from ", w->to);
-    put_place(w, x, y);
+    write_page_position(w, x, y);
     fputs(" to ", w->to);
-    put_place(w, to_x, to_y);
+    write_page_position(w, to_x, to_y);
     fprintf(w->to, " %s front\n", how);
 }
 
@@ -279,10 +279,10 @@ static void title(struct writer *w, const char *terminal)
         p->image.width > 600 ? " (bodies leave the view, see --look)" : " (bodies leave)";
     char name[TEXT_SHOWN], words[TEXT_SHOWN + 64];
     note = p->camera->leaves ? note : "";
-    text_shorten(p->name, (int)((p->image.width - 8) / BOLD) - (int)strlen(note), name,
+    text_shorten(p->name, (int)((p->image.width - 8) / BOLD_LETTER_WIDTH) - (int)strlen(note), name,
                  sizeof name);
     snprintf(words, sizeof words, "%s%s", name, note);
-    text(w, words, 4.0, 0.5 * TITLE,
+    text(w, words, 4.0, 0.5 * TITLE_HEIGHT,
          !strcmp(terminal, "pngcairo") ? "left font 'DejaVuSans-Bold,12'"
          : !strcmp(terminal, "svg")    ? "left font 'DejaVu Sans Bold,15'"
                                        : "left font 'DejaVu Sans Bold,11'");
@@ -300,7 +300,7 @@ void picture_script(FILE *to, const struct picture_page *p, const char *terminal
         int x, y;
         picture_place(p, i, &x, &y);
         caption(p, i, words, sizeof words);
-        text(&w, words, x + 0.5 * p->options->width, y + p->options->height + 0.5 * CAPTION,
+        text(&w, words, x + 0.5 * p->options->width, y + p->options->height + 0.5 * CAPTION_HEIGHT,
              "center");
     }
     make_legend(p, &l);

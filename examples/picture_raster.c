@@ -6,7 +6,7 @@
 #include "contact/vec.h"
 #include "picture.h"
 
-#define SHADOW 1400 /* samples of the shadow's depth, along each side */
+#define SHADOW_MAP_SAMPLES 1400 /* samples of the shadow's depth, along each side */
 
 static const double light[3] = {0.33, -0.40, 0.855}; /* toward it, world */
 
@@ -99,12 +99,12 @@ static void fill_visible(struct painter *q, const struct picture_triangle *t, in
     }
 }
 
-static void to_shadow(const struct painter *q, const double p[3], double out[3])
+static void point_to_shadow_map(const struct painter *q, const double p[3], double out[3])
 {
     double d[3];
     tact_v3_sub(d, p, q->camera->middle);
-    out[0] = 0.5 * SHADOW + tact_v3_dot(d, q->shadow_axis[0]);
-    out[1] = 0.5 * SHADOW + tact_v3_dot(d, q->shadow_axis[1]);
+    out[0] = 0.5 * SHADOW_MAP_SAMPLES + tact_v3_dot(d, q->shadow_axis[0]);
+    out[1] = 0.5 * SHADOW_MAP_SAMPLES + tact_v3_dot(d, q->shadow_axis[1]);
     out[2] = tact_v3_dot(d, light);
 }
 
@@ -112,7 +112,7 @@ static void fill_shadow(struct painter *q, const struct picture_triangle *t)
 {
     double p[3][3];
     for (int k = 0; k < 3; k++) {
-        to_shadow(q, t->corner[k], p[k]);
+        point_to_shadow_map(q, t->corner[k], p[k]);
     }
     fill_triangle(&q->shadow, p, 0);
 }
@@ -121,18 +121,18 @@ static void fill_shadow(struct painter *q, const struct picture_triangle *t)
 static double lit(const struct painter *q, const double p[3])
 {
     double s[3], sum = 0.0;
-    to_shadow(q, p, s);
+    point_to_shadow_map(q, p, s);
     double slack = 0.004 * q->camera->width;
     for (int i = 0; i < 9; i++) {
         int x = (int)floor(s[0]) + 2 * (i % 3 - 1), y = (int)floor(s[1]) + 2 * (i / 3 - 1);
-        int inside = x >= 0 && y >= 0 && x < SHADOW && y < SHADOW;
-        sum += !inside || q->shadow.depth[y * SHADOW + x] < s[2] + slack;
+        int inside = x >= 0 && y >= 0 && x < SHADOW_MAP_SAMPLES && y < SHADOW_MAP_SAMPLES;
+        sum += !inside || q->shadow.depth[y * SHADOW_MAP_SAMPLES + x] < s[2] + slack;
     }
     return sum / 9.0;
 }
 
 /* 0 on a line of the plane's grid, 1 off it: the two world axes that the plane shows most. */
-static double off_grid(const struct painter *q, const double p[3], const double n[3])
+static double is_off_plane_grid(const struct painter *q, const double p[3], const double n[3])
 {
     int skip = fabs(n[2]) > 0.5 ? 2 : (fabs(n[0]) > fabs(n[1]) ? 0 : 1);
     double nearest = 1.0;
@@ -183,7 +183,7 @@ static void shade(const struct painter *q, int x, int y, double out[3])
     double facing = tact_v3_dot(n, light);
     double sun = facing > 0.0 ? facing * lit(q, p) : 0.0;
     double shine = 0.52 + 0.08 * n[2] + 0.45 * sun;
-    double line = t->paint == PAINT_GRID ? 0.88 + 0.12 * off_grid(q, p, n) : 1.0;
+    double line = t->paint == PAINT_GRID ? 0.88 + 0.12 * is_off_plane_grid(q, p, n) : 1.0;
     for (int k = 0; k < 3; k++) {
         out[k] = fmin(255.0, t->colour[k] * shine * line);
     }
@@ -255,7 +255,7 @@ static void lay(const struct picture_mark *m, const struct picture_options *o,
     }
 }
 
-static int open_buffer(struct buffer *b, int width, int height, int triangles)
+static int allocate_sample_buffer(struct buffer *b, int width, int height, int triangles)
 {
     size_t count = (size_t)width * (size_t)height;
     b->width = width;
@@ -283,7 +283,7 @@ double picture_grid(double width)
 static void paint(struct painter *q, const struct picture_options *o, struct picture_image *image,
                   int x0, int y0)
 {
-    double across = 0.45 * SHADOW / q->camera->width;
+    double across = 0.45 * SHADOW_MAP_SAMPLES / q->camera->width;
     tact_v3_tangents(light, q->shadow_axis[0], q->shadow_axis[1]);
     tact_v3_scale(q->shadow_axis[0], q->shadow_axis[0], across);
     tact_v3_scale(q->shadow_axis[1], q->shadow_axis[1], across);
@@ -327,9 +327,9 @@ int picture_draw(const struct picture_scene *scene, const struct picture_camera 
                  struct picture_image *image, int x, int y)
 {
     struct painter q = {.scene = scene, .camera = camera};
-    int rc = open_buffer(&q.seen, PICTURE_SAMPLES * options->width,
-                         PICTURE_SAMPLES * options->height, 1);
-    rc = rc ? rc : open_buffer(&q.shadow, SHADOW, SHADOW, 0);
+    int rc = allocate_sample_buffer(&q.seen, PICTURE_SAMPLES * options->width,
+                                    PICTURE_SAMPLES * options->height, 1);
+    rc = rc ? rc : allocate_sample_buffer(&q.shadow, SHADOW_MAP_SAMPLES, SHADOW_MAP_SAMPLES, 0);
     if (!rc) {
         paint(&q, options, image, x, y);
         rc = paint_marks(&q, options, scale, image, x, y);

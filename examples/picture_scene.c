@@ -143,8 +143,8 @@ static void add_rod(struct picture_scene *scene, const double a[3], const double
 
 /* The bones of a hand: from each link's joint to those of its children, and to its shapes. A base
  * that moves is its shapes. */
-static void add_bones(struct tact_world *world, int index, const struct tact_pose *shapes, int id,
-                      struct picture_scene *out)
+static void add_hand_bones(struct tact_world *world, int index, const struct tact_pose *shapes,
+                           int id, struct picture_scene *out)
 {
     struct tact_hand *hand = tact_world_hand(world, index);
     const int of_base = tact_hand_base_count(hand);
@@ -255,7 +255,7 @@ void picture_gather(struct tact_scene_log *view, const struct tact_record *befor
         add_shape(world, i, &poses[i], out);
     }
     for (int i = 0; i < tact_world_hand_count(world); i++) {
-        add_bones(world, i, poses, shapes + 1 + i, out);
+        add_hand_bones(world, i, poses, shapes + 1 + i, out);
     }
     for (int n = 0; !out->failed && n < pairs; n++) {
         const int i = near[n];

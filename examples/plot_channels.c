@@ -6,11 +6,11 @@
 #include "plot.h"
 #include "text.h"
 
-#define PANELS 6
+#define MAX_CHANNEL_PANELS 6
 #define LEFT 0.06
 #define RIGHT 0.97
 #define TOP 0.91
-#define BOTTOM 0.05
+#define PANEL_BOTTOM 0.05
 
 static const char *const colours[] = {"#0072B2", "#D55E00", "#009E73", "#CC79A7",
                                       "#56B4E9", "#E69F00", "#404040", "#7F7F7F"};
@@ -21,7 +21,7 @@ static const struct tact_device_channel *channel(const struct plot_session *s, i
 }
 
 /* The units in the order of their channels; returns their number. */
-static int list_units(const struct plot_session *s, const char *units[PANELS])
+static int list_units(const struct plot_session *s, const char *units[MAX_CHANNEL_PANELS])
 {
     int count = 0;
     for (int k = 0; k < s->channel_count; k++) {
@@ -29,7 +29,7 @@ static int list_units(const struct plot_session *s, const char *units[PANELS])
         for (int u = 0; u < count; u++) {
             known |= !strcmp(units[u], channel(s, k)->unit);
         }
-        if (!known && count < PANELS) {
+        if (!known && count < MAX_CHANNEL_PANELS) {
             units[count++] = channel(s, k)->unit;
         }
     }
@@ -67,9 +67,9 @@ static void plot_channel_panel(FILE *to, const struct plot_session *s, int count
 
 void plot_channels(FILE *to, const struct plot_session *s, int count)
 {
-    const char *units[PANELS];
+    const char *units[MAX_CHANNEL_PANELS];
     int panels = list_units(s, units);
-    double height = (TOP - BOTTOM) / (panels ? panels : 1);
+    double height = (TOP - PANEL_BOTTOM) / (panels ? panels : 1);
     fputs("set key at graph 1, graph 1.01 right bottom maxrows 1 samplen 1.5 font ',11'\n"
           "set xrange [from:to]; set xlabel 's' offset 0,0.6; set format y '%g'\n",
           to);

@@ -133,7 +133,7 @@ static void fill_columns(struct plot_session *s, const double *start, const doub
 }
 
 /* Adds the values of a tick to the bucket of its time. */
-static void put_sample(struct plot_session *s, double time, int gap, const double *value)
+static void add_bucket_sample(struct plot_session *s, double time, int gap, const double *value)
 {
     int count = plot_time_column(s) + 2;
     int index = (int)floor(PLOT_BUCKETS * (time - s->from) / (s->to - s->from));
@@ -197,7 +197,7 @@ static int add_tick_of_record(struct plot_session *s, const struct tact_record *
     } else {
         value[compute] = NAN; /* there was no tick before this one */
     }
-    put_sample(s, time, before && !follows, value);
+    add_bucket_sample(s, time, before && !follows, value);
     return follows && now->tick % every == 0 ? centres(s, before, now) : 0;
 }
 
@@ -301,8 +301,8 @@ static int choose_pairs(struct plot_session *s)
 
 /* Updates the largest motion of joints and bodies since `start`; a thousandth of a radian counts
  * as a tenth of a millimetre. */
-static void weigh_motion(const struct tact_scene_log *v, const double *start, const double *now,
-                         double *joint, double *body)
+static void update_largest_motion(const struct tact_scene_log *v, const double *start,
+                                  const double *now, double *joint, double *body)
 {
     for (int i = 0; i < v->joint_count + v->constraint_count; i++) {
         double q = joint_value(v, now, i) - joint_value(v, start, i);
@@ -338,7 +338,7 @@ static int choose_moving(struct plot_session *s)
     }
     rc = rc ? rc : tact_log_next(s->log, start);
     while (rc > 0 && (rc = tact_log_next(s->log, r)) > 0) {
-        weigh_motion(v, start->values, r->values, joint, body);
+        update_largest_motion(v, start->values, r->values, joint, body);
     }
     s->joint_count = rc ? 0 : choose_largest(joint, joints, PLOT_JOINTS, s->joint);
     s->body_count = rc ? 0 : choose_largest(body, v->body_count, PLOT_BODIES, s->body);

@@ -12,10 +12,10 @@
 #define COLUMN 0.205 /* between two names */
 #define TOP 0.9535   /* top of the first row, as a fraction of the page */
 #define ROW 0.0133   /* between two rows: 20 pixels */
-#define MOST_LETTERS                                                                               \
+#define MAX_NAME_LETTERS                                                                           \
     34 /* letters of a name: in 11 points of DejaVu Sans a letter is at most 0.0065 of the page    \
           wide */
-#define NOTE_LETTERS 74
+#define MAX_NOTE_LETTERS 74
 
 struct legend {
     FILE *to;
@@ -43,7 +43,7 @@ static void entry(struct legend *l, double left, int row, int i, const char *sty
         l->to,
         "set arrow %d from screen %g, screen %g to screen %g, screen %g nohead %s lc rgb '%s'\n",
         FIRST + l->used, x, y, x + 0.018, y, style, colour);
-    write(l, prefix, name, MOST_LETTERS - (int)strlen(prefix), x + 0.022, y, "#000000");
+    write(l, prefix, name, MAX_NAME_LETTERS - (int)strlen(prefix), x + 0.022, y, "#000000");
 }
 
 /* States what is not drawn. */
@@ -53,7 +53,7 @@ static void note(struct legend *l, const struct plot_session *s, double left, in
     char text[128];
     if (s->left_out[which] > 0) {
         snprintf(text, sizeof text, "and %d further %s, not drawn", s->left_out[which], what);
-        write(l, "", text, NOTE_LETTERS, left, TOP - ROW * row, "#B00020");
+        write(l, "", text, MAX_NOTE_LETTERS, left, TOP - ROW * row, "#B00020");
     }
 }
 
@@ -82,7 +82,7 @@ void plot_legend(FILE *to, const struct plot_session *s, int count, const char *
     if (s->left_out[1] > 0 && s->left_out[2] > 0) {
         snprintf(text, sizeof text, "and %d further joints and %d further bodies, not drawn",
                  s->left_out[1], s->left_out[2]);
-        write(&l, "", text, NOTE_LETTERS, RIGHT, TOP - ROW * row, "#B00020");
+        write(&l, "", text, MAX_NOTE_LETTERS, RIGHT, TOP - ROW * row, "#B00020");
     } else {
         note(&l, s, RIGHT, row, 1, "joints that move less");
         note(&l, s, RIGHT, row, 2, "bodies");

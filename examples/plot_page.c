@@ -8,7 +8,7 @@
 #include "text.h"
 
 #define WIDTH 0.41 /* width of a panel, as a fraction of the page */
-#define HEIGHT 0.15
+#define PANEL_HEIGHT 0.15
 #define TOP 0.845   /* top of the first row of panels, as a fraction of the page */
 #define PITCH 0.213 /* of the rows */
 #define PAGE_WIDTH 1400
@@ -17,7 +17,7 @@
 #define MARK_ROWS 4        /* rows of labels at the top of a panel */
 #define RANGE_OF_ZEROS 1.0 /* range of an axis on which nothing differs from 0 */
 #define LETTER 0.0125      /* largest width of a letter of 11 points, relative to a panel's width */
-#define GRID "set grid lw 0.6 lc rgb '#E4E4E4'\n"
+#define GRID_STYLE "set grid lw 0.6 lc rgb '#E4E4E4'\n"
 #define KEY                                                                                        \
     "set key at graph 1, graph 1.02 right bottom maxrows 1 samplen 1.5 spacing 0.9 font ',11'"
 
@@ -61,7 +61,7 @@ static void begin_panel(FILE *to, int column, int row, const char *title)
             "set autoscale; unset logscale; unset label 81; unset y2tics; set ytics mirror\n"
             "set xrange [from:to]; set xlabel 's' offset 0,0.6; set format y '%%g'; unset key\n"
             "set label 80 '%s' at graph 0, graph 1.085 left font 'DejaVu Sans Bold,14'\n",
-            left, left + WIDTH, top, top - HEIGHT, title);
+            left, left + WIDTH, top, top - PANEL_HEIGHT, title);
 }
 
 /* Rows of labels at the top of a panel: each is put in the first row with room; without room it is
@@ -308,7 +308,7 @@ static void label_patches(FILE *to, const struct plot_session *s, int rows)
 static void centre_panel(FILE *to, const struct plot_session *s, int count)
 {
     struct curves c = {to, 0};
-    double half = fmax(1.15, 1.15 * s->pair_count * HEIGHT / WIDTH);
+    double half = fmax(1.15, 1.15 * s->pair_count * PANEL_HEIGHT / WIDTH);
     unmark(to);
     int pressed = 0, objects = 0;
     for (int i = 0; i < s->pair_count; i++) {
@@ -320,7 +320,7 @@ static void centre_panel(FILE *to, const struct plot_session *s, int count)
     fprintf(to,
             "set yrange [-%g:%g]; set xrange [-1.15:%g]; set xlabel ' '; set format x ''\n"
             "set format y ''; set tics scale 0; unset grid\n",
-            half, half, 2.0 * half * WIDTH / HEIGHT - 1.15);
+            half, half, 2.0 * half * WIDTH / PANEL_HEIGHT - 1.15);
     label_patches(to, s, pressed ? 3 : 2);
     for (int i = 0; i < s->pair_count; i++) {
         plot_pressure(to, &s->pair[i], 2.3 * i, 1e3 / extent(&s->pair[i]), &objects);
@@ -353,7 +353,7 @@ static void centre_panel(FILE *to, const struct plot_session *s, int count)
     for (int i = 0; i < s->pair_count; i++) {
         fprintf(to, "unset label %d\n", 40 + i);
     }
-    fputs("set format x '%g'; set tics scale 1\n" GRID, to);
+    fputs("set format x '%g'; set tics scale 1\n" GRID_STYLE, to);
 }
 
 static void joint_panel(FILE *to, const struct plot_session *s, int count)
@@ -501,7 +501,7 @@ void plot_page(FILE *to, const struct plot_session *s, int count, const char *te
             "set encoding utf8\nfrom = %.9g\nto = %.9g\nset multiplot\nset border lw 1 lc rgb "
             "'#808080'\n"
             "set tics nomirror tc rgb '#303030' font ',12'\n"
-            "set style textbox opaque noborder margins 0.2,0.1\n" GRID "",
+            "set style textbox opaque noborder margins 0.2,0.1\n" GRID_STYLE "",
             from, to_time);
     heading(to, s, count);
     if (s->channel_count > 0) {

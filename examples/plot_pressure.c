@@ -33,8 +33,9 @@ int plot_pressure_store(const struct plot_session *s, struct plot_pair *pair,
     return 0;
 }
 
-static void draw_polygon(FILE *to, const struct plot_pair *pair, const double *center,
-                         const float (*corner)[4], int sides, double x0, double scale, int number)
+static void write_pressure_polygon(FILE *to, const struct plot_pair *pair, const double *center,
+                                   const float (*corner)[4], int sides, double x0, double scale,
+                                   int number)
 {
     double mean = 0.0, first[2] = {0.0, 0.0};
     uint8_t colour[3];
@@ -68,7 +69,8 @@ void plot_pressure(FILE *to, const struct plot_pair *pair, double x0, double sca
         const struct tact_pressure_patch *patch = &map->patch[i];
         for (uint32_t k = 0; k < patch->polygons; k++) {
             if (patch->pair == map->patch[pair->first].pair) {
-                draw_polygon(to, pair, patch->center, corner, *sides, x0, scale, ++*objects);
+                write_pressure_polygon(to, pair, patch->center, corner, *sides, x0, scale,
+                                       ++*objects);
             }
             corner += *sides++;
         }

@@ -2,7 +2,7 @@
 #include <math.h>
 #include "plot.h"
 
-static void print_cell(FILE *to, double v)
+static void write_table_cell(FILE *to, double v)
 {
     if (isfinite(v)) {
         fprintf(to, " %.6g", v);
@@ -25,7 +25,7 @@ static void series(FILE *to, const struct plot_session *s, char letter)
         for (int high = 0; b->used && high < 2; high++) {
             fprintf(to, "%.6g", b->time + (high ? quarter : -quarter));
             for (int k = 0; k < count; k++) {
-                print_cell(to, high ? b->high[k] : b->low[k]);
+                write_table_cell(to, high ? b->high[k] : b->low[k]);
             }
             fputs("\n", to);
         }

@@ -10,7 +10,7 @@
 static const char *const names[2] = {"from", "to"};
 
 /* Digits alone are a tick; with a point or not and with a unit, a time. 0, or -1 for all else. */
-static int read_moment(const char *text, double *value, int *seconds)
+static int parse_tick_or_time(const char *text, double *value, int *seconds)
 {
     char *rest;
     const char *unit = text + strspn(text, "0123456789.");
@@ -27,7 +27,7 @@ static int read_moment(const char *text, double *value, int *seconds)
 int range_parse(struct range *range, const char *command, int end, const char *text)
 {
     int seconds;
-    if (read_moment(text, &range->at[end], &seconds)) {
+    if (parse_tick_or_time(text, &range->at[end], &seconds)) {
         return command_usage(command,
                              "--%s %s: a time with its unit, such as 1.5s or 1500ms, or a whole "
                              "number for a tick is expected",

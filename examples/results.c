@@ -8,7 +8,7 @@
 #include <xxhash.h>
 #include "info.h"
 
-#define RUNS 4
+#define MAX_RUNS_PER_ITEM 4
 #define PATCH 1 /* run of a contact */
 
 /* A body, joint or contact of a session, and the offset of its values in a record. */
@@ -17,7 +17,7 @@ struct item {
     int is_contact;
     struct run {
         uint32_t at, count;
-    } run[RUNS];
+    } run[MAX_RUNS_PER_ITEM];
 };
 
 struct items {
@@ -26,7 +26,7 @@ struct items {
 };
 
 static void add_item(struct items *items, const char *kind, const char *name,
-                     const struct run run[RUNS])
+                     const struct run run[MAX_RUNS_PER_ITEM])
 {
     struct item *item = &items->item[items->count++];
     snprintf(item->name, sizeof item->name, "%s %s", kind, name);
@@ -37,11 +37,11 @@ static void add_item(struct items *items, const char *kind, const char *name,
 static void add_device_items(struct items *items, const struct tact_device_info *device,
                              uint32_t at)
 {
-    add_item(items, "device", device->name, (struct run[RUNS]){{at, 1}});
+    add_item(items, "device", device->name, (struct run[MAX_RUNS_PER_ITEM]){{at, 1}});
     for (int k = 0; k < device->input_count; k++) {
         char name[2 * TACT_DEVICE_NAME];
         snprintf(name, sizeof name, "%s.%s", device->name, device->input[k].name);
-        add_item(items, "input", name, (struct run[RUNS]){{at + 2 + (uint32_t)k, 1}});
+        add_item(items, "input", name, (struct run[MAX_RUNS_PER_ITEM]){{at + 2 + (uint32_t)k, 1}});
     }
 }
 
@@ -50,33 +50,35 @@ static void add_items(struct items *items, const struct tact_scene_log *v)
     for (int i = 0; i < v->body_count; i++) {
         const struct tact_scene_log_body *b = &v->bodies[i];
         add_item(items, "body", b->name,
-                 (struct run[RUNS]){{b->center, 7}, {b->twist, 6}, {b->pose, 7}});
+                 (struct run[MAX_RUNS_PER_ITEM]){{b->center, 7}, {b->twist, 6}, {b->pose, 7}});
     }
     for (int i = 0; i < v->joint_count; i++) {
         const struct tact_scene_log_joint *j = &v->joints[i];
-        add_item(
-            items, "link", j->name,
-            (struct run[RUNS]){{j->position, 1}, {j->velocity, 1}, {j->target, 1}, {j->torque, 1}});
+        add_item(items, "link", j->name,
+                 (struct run[MAX_RUNS_PER_ITEM]){
+                     {j->position, 1}, {j->velocity, 1}, {j->target, 1}, {j->torque, 1}});
     }
     for (int i = 0; i < v->constraint_count; i++) {
         const struct tact_scene_log_constraint *b = &v->constraints[i];
-        add_item(items, "joint", b->name, (struct run[RUNS]){{b->wrench, 6}, {b->joint, 5}});
+        add_item(items, "joint", b->name,
+                 (struct run[MAX_RUNS_PER_ITEM]){{b->wrench, 6}, {b->joint, 5}});
     }
     for (int i = 0; i < v->pair_count; i++) {
         const struct tact_scene_log_pair *p = &v->pairs[i];
         add_item(items, "contact", p->name,
-                 (struct run[RUNS]){{p->wrench, 6}, [PATCH] = {p->patch, 8}, {p->impulse, 6}});
+                 (struct run[MAX_RUNS_PER_ITEM]){
+                     {p->wrench, 6}, [PATCH] = {p->patch, 8}, {p->impulse, 6}});
     }
     for (int i = 0; i < v->device_count; i++) {
         add_device_items(items, &v->devices[i], v->device_inputs[i]);
     }
     for (uint32_t i = 0; i < (uint32_t)v->output_count; i++) {
         add_item(items, "output", v->scene->outputs[i].to,
-                 (struct run[RUNS]){{v->wanted + i, 1}, {v->sent + i, 1}});
+                 (struct run[MAX_RUNS_PER_ITEM]){{v->wanted + i, 1}, {v->sent + i, 1}});
     }
 }
 
-static int by_name(const void *a, const void *b)
+static int compare_item_names(const void *a, const void *b)
 {
     return strcmp(((const struct item *)a)->name, ((const struct item *)b)->name);
 }
@@ -93,12 +95,12 @@ static int list_items(struct items *out, const struct tact_scene_log *v)
         return -ENOMEM;
     }
     add_items(out, v);
-    qsort(out->item, out->count, sizeof *out->item, by_name);
+    qsort(out->item, out->count, sizeof *out->item, compare_item_names);
     return 0;
 }
 
 /* A pair that does not touch has a patch of zeros, and is left out. */
-static int is_there(const struct item *item, const double *values)
+static int is_item_present(const struct item *item, const double *values)
 {
     const struct run *patch = &item->run[PATCH];
     int there = !item->is_contact;
@@ -123,13 +125,13 @@ static void put_u64(XXH3_state_t *hash, uint64_t value)
 static void put_item(XXH3_state_t *hash, const struct item *item, const double *values)
 {
     uint32_t count = 0;
-    for (int i = 0; i < RUNS; i++) {
+    for (int i = 0; i < MAX_RUNS_PER_ITEM; i++) {
         count += item->run[i].count;
     }
     put_u32(hash, (uint32_t)strlen(item->name));
     XXH3_128bits_update(hash, item->name, strlen(item->name));
     put_u32(hash, count);
-    for (int i = 0; i < RUNS; i++) {
+    for (int i = 0; i < MAX_RUNS_PER_ITEM; i++) {
         for (uint32_t k = 0; k < item->run[i].count; k++) {
             uint64_t bits;
             memcpy(&bits, &values[item->run[i].at + k], sizeof bits);
@@ -142,12 +144,12 @@ static void put_tick(XXH3_state_t *hash, const struct items *items, const struct
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < items->count; i++) {
-        count += (uint32_t)is_there(&items->item[i], r->values);
+        count += (uint32_t)is_item_present(&items->item[i], r->values);
     }
     put_u64(hash, r->tick);
     put_u32(hash, count);
     for (uint32_t i = 0; i < items->count; i++) {
-        if (is_there(&items->item[i], r->values)) {
+        if (is_item_present(&items->item[i], r->values)) {
             put_item(hash, &items->item[i], r->values);
         }
     }

@@ -87,7 +87,7 @@ static int set_split(struct run *run, int seconds, const char *text)
     return 0;
 }
 
-static int set_folder(struct run *run, const char *path)
+static int set_log_folder(struct run *run, const char *path)
 {
     if (mkdir(path, 0777) && errno != EEXIST) {
         return command_usage(run->name, "--record-devices %s: %s", path, strerror(errno));
@@ -147,7 +147,7 @@ int run_parse(struct run *run, int argc, char **argv)
             run->options.record = optarg;
             break;
         case 'e':
-            rc = set_folder(run, optarg);
+            rc = set_log_folder(run, optarg);
             break;
         case 'p':
             run->plugins = optarg;

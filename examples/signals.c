@@ -5,7 +5,7 @@
 
 static struct tact_stop stop;
 
-static void on_signal(int number)
+static void handle_stop_signal(int number)
 {
     (void)number;
     tact_stop_request(&stop);
@@ -18,7 +18,7 @@ struct tact_stop *command_stop(void)
 
 void command_catch_signals(void)
 {
-    struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
+    struct sigaction action = {.sa_handler = handle_stop_signal, .sa_flags = (int)SA_RESETHAND};
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGHUP, &action, NULL);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SLOTS 16
+#define TEXT_SLOT_COUNT 16
 
 /* Length of the character at the start of text, and its code; 0 where that is no UTF-8 (RFC 3629:
  * neither overlong, nor a surrogate, nor beyond U+10FFFF). */
@@ -31,7 +31,7 @@ static size_t decode(const char *text, uint32_t *code)
 
 /* Characters that end a line, start an escape sequence, cannot be seen, or change the direction of
  * what follows. */
-static int is_hidden(uint32_t code)
+static int is_undisplayed_character(uint32_t code)
 {
     return code < 0x20 || (code >= 0x7F && code < 0xA0) || code == 0xAD || code == 0x61C ||
            (code >= 0x200B && code <= 0x200F) || (code >= 0x2028 && code <= 0x202E) ||
@@ -45,7 +45,7 @@ char *text_clean(const char *text, char *out, size_t room)
     while (*text) {
         uint32_t code = 0;
         size_t length = decode(text, &code);
-        int hidden = !length || is_hidden(code);
+        int hidden = !length || is_undisplayed_character(code);
         size_t more = hidden ? 1 : length;
         if (used + more >= room) {
             memcpy(out + cut, "...", 3);
@@ -67,9 +67,9 @@ char *text_clean(const char *text, char *out, size_t room)
 
 const char *text_shown(const char *text)
 {
-    static char slots[SLOTS][TEXT_SHOWN];
+    static char slots[TEXT_SLOT_COUNT][TEXT_SHOWN];
     static size_t next;
-    return text_clean(text, slots[next++ % SLOTS], sizeof slots[0]);
+    return text_clean(text, slots[next++ % TEXT_SLOT_COUNT], sizeof slots[0]);
 }
 
 json_t *text_json_numbers(const double *v, int count)
@@ -128,7 +128,7 @@ int text_print_json(json_t *all)
         uint32_t code = 0;
         size_t length = decode(at, &code);
         /* Control characters in strings are already escaped; line ends are part of the format. */
-        if (code != '\n' && code < 0x10000 && is_hidden(code)) {
+        if (code != '\n' && code < 0x10000 && is_undisplayed_character(code)) {
             printf("\\u%04x", (unsigned)code);
         } else {
             fwrite(at, 1, length, stdout);

@@ -62,7 +62,7 @@ static int has_word(const struct tact_shape_type *type)
 }
 
 /* "sphere:RADIUS", "box:X,Y,Z" of a kind of shape. */
-static const char *form_of(const struct tact_shape_type *type, char *out, size_t size)
+static const char *parse_shape_form(const struct tact_shape_type *type, char *out, size_t size)
 {
     static const char *const words[4] = {"RADIUS", "TUBE", "LENGTH", "X,Y,Z"};
     static const char *const keys[4] = {"radius", "tube", "length", "size"};
@@ -76,8 +76,8 @@ static const char *form_of(const struct tact_shape_type *type, char *out, size_t
     return out;
 }
 
-static int make_primitive(enum tact_shape_kind kind, const char *word, struct tact_shape *out,
-                          struct tact_error *err)
+static int make_primitive_mesh(enum tact_shape_kind kind, const char *word, struct tact_shape *out,
+                               struct tact_error *err)
 {
     const struct tact_shape_type *type = tact_shape_type(kind);
     const char *sizes = word + strlen(type->name) + (word[strlen(type->name)] == ':');
@@ -94,7 +94,7 @@ static int make_primitive(enum tact_shape_kind kind, const char *word, struct ta
         return tact_error_set(err, -EDOM,
                               "\"%s\" is no shape: %s with positive sizes in m is "
                               "expected",
-                              word, form_of(type, form, sizeof form));
+                              word, parse_shape_form(type, form, sizeof form));
     }
     return 0;
 }
@@ -127,7 +127,7 @@ static int read_soup(const char *path, double scale, struct tact_soup *out, stru
             const struct tact_shape_type *type = tact_shape_type((enum tact_shape_kind)i);
             if (has_word(type)) {
                 used += (size_t)snprintf(forms + used, sizeof forms - used, ", %s",
-                                         form_of(type, form, sizeof form));
+                                         parse_shape_form(type, form, sizeof form));
             }
         }
         tact_error_set(err, rc, "%s; a mesh file (OBJ, STL)%s is expected", strerror(-rc), forms);
@@ -166,7 +166,7 @@ int word_to_shape(const char *word, double scale, struct word_shape *out, struct
 {
     int kind = find_primitive(word);
     memset(out, 0, sizeof *out);
-    return kind >= 0 ? make_primitive((enum tact_shape_kind)kind, word, &out->shape, err)
+    return kind >= 0 ? make_primitive_mesh((enum tact_shape_kind)kind, word, &out->shape, err)
                      : make_mesh(word, scale, out, err);
 }
 
@@ -175,7 +175,7 @@ int word_to_surface(const char *word, double scale, struct word_shape *out, stru
     int kind = find_primitive(word);
     memset(out, 0, sizeof *out);
     out->shape.kind = TACT_SHAPE_MESH;
-    return kind >= 0 ? make_primitive((enum tact_shape_kind)kind, word, &out->shape, err)
+    return kind >= 0 ? make_primitive_mesh((enum tact_shape_kind)kind, word, &out->shape, err)
                      : read_soup(word, scale, &out->soup, err);
 }
 

@@ -15,13 +15,13 @@
 enum buffer {
     VERTICES,
     TRIANGLES,
-    ITEMS,
-    PAIR_VALUES,
-    RANGES, /* items of each chunk, then chunks of each pair */
-    PARTIALS,
-    CHUNKS,
-    RESULTS,
-    BUFFERS,
+    BUFFER_ITEMS,
+    BUFFER_PAIR_VALUES,
+    BUFFER_RANGES, /* items of each chunk, then chunks of each pair */
+    BUFFER_PARTIAL_SUMS,
+    BUFFER_CHUNK_SUMS,
+    BUFFER_RESULTS,
+    BUFFER_COUNT,
 };
 
 struct tact_batch {
@@ -38,7 +38,7 @@ struct tact_batch {
     uint32_t chunk_count;
     void *pair_values; /* tact_batch_pair.values of all pairs, in the device's precision */
     void *results;     /* the device's sums, TACT_SUMS per pair */
-    cl_mem buffers[BUFFERS];
+    cl_mem buffers[BUFFER_COUNT];
 };
 
 static const enum tact_moments_method kernel_method[TACT_CL_ITEM_KERNELS] = {
@@ -46,7 +46,7 @@ static const enum tact_moments_method kernel_method[TACT_CL_ITEM_KERNELS] = {
     [TACT_CL_PLANE] = TACT_MOMENTS_MESH_HALFSPACE,
 };
 
-static void write_real(void *to, size_t real_size, size_t i, double value)
+static void write_device_real(void *to, size_t real_size, size_t i, double value)
 {
     if (real_size == sizeof(double)) {
         ((double *)to)[i] = value;
@@ -55,7 +55,7 @@ static void write_real(void *to, size_t real_size, size_t i, double value)
     }
 }
 
-static double read_real(const void *from, size_t real_size, size_t i)
+static double read_device_real(const void *from, size_t real_size, size_t i)
 {
     return real_size == sizeof(double) ? ((const double *)from)[i]
                                        : (double)((const float *)from)[i];
@@ -124,8 +124,8 @@ static int upload_meshes(struct tact_batch *b, struct tact_error *err)
         for (uint32_t m = 0; m < b->mesh_count; m++) {
             const struct tact_batch_mesh *mesh = &b->meshes[m];
             for (size_t i = 0; i < 3 * mesh->mesh->vertex_count; i++) {
-                write_real(v, real_size, 3 * (size_t)mesh->first_vertex + i,
-                           mesh->mesh->vertices[i]);
+                write_device_real(v, real_size, 3 * (size_t)mesh->first_vertex + i,
+                                  mesh->mesh->vertices[i]);
             }
             for (size_t i = 0; i < 3 * mesh->mesh->triangle_count; i++) {
                 t[3 * (size_t)mesh->first_triangle + i] =
@@ -141,7 +141,8 @@ static int upload_meshes(struct tact_batch *b, struct tact_error *err)
     free(v);
     free(t);
     if (code[0] != CL_SUCCESS || code[1] != CL_SUCCESS) {
-        return tact_cl_error(err, code[0] != CL_SUCCESS ? code[0] : code[1], "copying the meshes");
+        return tact_cl_set_error(err, code[0] != CL_SUCCESS ? code[0] : code[1],
+                                 "copying the meshes");
     }
     return 0;
 }
@@ -150,27 +151,27 @@ static int create_buffers(struct tact_batch *b, struct tact_error *err)
 {
     const size_t pairs = b->pair_count ? b->pair_count : 1, real_size = b->cl->real_size;
     const size_t chunks = b->items.capacity / TACT_CHUNK + pairs;
-    const size_t sizes[BUFFERS] = {
-        [ITEMS] = b->items.capacity * sizeof(struct tact_item),
-        [PAIR_VALUES] = pairs * TACT_PAIR_VALUES * real_size,
-        [RANGES] = (chunks + pairs) * sizeof(struct tact_range),
-        [PARTIALS] = b->items.capacity * TACT_SUMS * real_size,
-        [CHUNKS] = chunks * TACT_SUMS * real_size,
-        [RESULTS] = pairs * TACT_SUMS * real_size,
+    const size_t sizes[BUFFER_COUNT] = {
+        [BUFFER_ITEMS] = b->items.capacity * sizeof(struct tact_item),
+        [BUFFER_PAIR_VALUES] = pairs * TACT_PAIR_VALUES * real_size,
+        [BUFFER_RANGES] = (chunks + pairs) * sizeof(struct tact_range),
+        [BUFFER_PARTIAL_SUMS] = b->items.capacity * TACT_SUMS * real_size,
+        [BUFFER_CHUNK_SUMS] = chunks * TACT_SUMS * real_size,
+        [BUFFER_RESULTS] = pairs * TACT_SUMS * real_size,
     };
-    b->items.items = calloc(1, sizes[ITEMS]);
-    b->ranges = calloc(1, sizes[RANGES]);
-    b->pair_values = calloc(1, sizes[PAIR_VALUES]);
-    b->results = calloc(1, sizes[RESULTS]);
+    b->items.items = calloc(1, sizes[BUFFER_ITEMS]);
+    b->ranges = calloc(1, sizes[BUFFER_RANGES]);
+    b->pair_values = calloc(1, sizes[BUFFER_PAIR_VALUES]);
+    b->results = calloc(1, sizes[BUFFER_RESULTS]);
     b->items.scratch = tact_moments_scratch_create(b->items.capacity);
     if (!b->items.items || !b->ranges || !b->pair_values || !b->results || !b->items.scratch) {
         return tact_error_set(err, -ENOMEM, "no memory for %u triangle pairs", b->items.capacity);
     }
-    for (int i = ITEMS; i < BUFFERS; i++) {
+    for (int i = BUFFER_ITEMS; i < BUFFER_COUNT; i++) {
         cl_int code = CL_SUCCESS;
         b->buffers[i] = clCreateBuffer(b->cl->context, CL_MEM_READ_WRITE, sizes[i], NULL, &code);
         if (code != CL_SUCCESS) {
-            return tact_cl_error(err, code, "reserving memory");
+            return tact_cl_set_error(err, code, "reserving memory");
         }
     }
     return 0;
@@ -180,8 +181,9 @@ static int create_buffers(struct tact_batch *b, struct tact_error *err)
 static cl_int set_arguments(const struct tact_batch *b, enum tact_cl_kernel kernel, uint32_t first,
                             uint32_t count, enum buffer from, enum buffer to)
 {
-    const enum buffer item[] = {ITEMS, PAIR_VALUES, VERTICES, TRIANGLES, PARTIALS};
-    const enum buffer sum[] = {RANGES, from, to};
+    const enum buffer item[] = {BUFFER_ITEMS, BUFFER_PAIR_VALUES, VERTICES, TRIANGLES,
+                                BUFFER_PARTIAL_SUMS};
+    const enum buffer sum[] = {BUFFER_RANGES, from, to};
     const enum buffer *buffers = kernel == TACT_CL_SUM ? sum : item;
     const cl_uint n = kernel == TACT_CL_SUM ? 3 : 5;
     cl_kernel k = b->cl->kernels[kernel];
@@ -196,16 +198,17 @@ static cl_int set_arguments(const struct tact_batch *b, enum tact_cl_kernel kern
 
 /* PoCL compiles a kernel at its first launch, separately for small and for large index ranges:
  * launch both here so that no frame compiles. */
-static int warm_up(struct tact_batch *b, struct tact_error *err)
+static int compile_kernels_by_launch(struct tact_batch *b, struct tact_error *err)
 {
     cl_int code = CL_SUCCESS;
     for (int k = 0; k < TACT_CL_KERNELS; k++) {
-        code |= set_arguments(b, (enum tact_cl_kernel)k, 0, 0, PARTIALS, CHUNKS);
-        code |= tact_cl_launch(b->cl, (enum tact_cl_kernel)k, 1);
-        code |= tact_cl_launch(b->cl, (enum tact_cl_kernel)k, 1u << 17);
+        code |=
+            set_arguments(b, (enum tact_cl_kernel)k, 0, 0, BUFFER_PARTIAL_SUMS, BUFFER_CHUNK_SUMS);
+        code |= tact_cl_launch_kernel(b->cl, (enum tact_cl_kernel)k, 1);
+        code |= tact_cl_launch_kernel(b->cl, (enum tact_cl_kernel)k, 1u << 17);
     }
     code |= clFinish(b->cl->queue);
-    return code == CL_SUCCESS ? 0 : tact_cl_error(err, code, "warming up");
+    return code == CL_SUCCESS ? 0 : tact_cl_set_error(err, code, "warming up");
 }
 
 int tact_batch_create(struct tact_cl *cl, const struct tact_source_scene *scene, uint32_t capacity,
@@ -234,7 +237,7 @@ int tact_batch_create(struct tact_cl *cl, const struct tact_source_scene *scene,
         rc = create_buffers(b, err);
     }
     if (rc == 0) {
-        rc = warm_up(b, err);
+        rc = compile_kernels_by_launch(b, err);
     }
     if (rc < 0) {
         tact_batch_destroy(b);
@@ -249,7 +252,7 @@ void tact_batch_destroy(struct tact_batch *b)
     if (!b) {
         return;
     }
-    for (int i = 0; i < BUFFERS; i++) {
+    for (int i = 0; i < BUFFER_COUNT; i++) {
         if (b->buffers[i]) {
             clReleaseMemObject(b->buffers[i]);
         }
@@ -271,7 +274,7 @@ static double host_item_ns(enum tact_moments_method method)
     return method == TACT_MOMENTS_MESH_MESH ? 60.0 : 20.0;
 }
 
-static void collect_pair(struct tact_batch *b, uint32_t i, const double *direction)
+static void collect_pair_items(struct tact_batch *b, uint32_t i, const double *direction)
 {
     struct tact_batch_pair *c = &b->pairs[i];
     int64_t began = tact_clock_now();
@@ -279,9 +282,9 @@ static void collect_pair(struct tact_batch *b, uint32_t i, const double *directi
     if (c->method == TACT_MOMENTS_MESH_MESH) {
         double d[3];
         tact_v3_scale(d, direction, c->swapped ? -1.0 : 1.0);
-        tact_collect_prisms(c, b->meshes, d, i, &b->items);
+        tact_collect_prism_items(c, b->meshes, d, i, &b->items);
     } else {
-        tact_collect_plane(c, b->meshes, i, &b->items);
+        tact_collect_plane_items(c, b->meshes, i, &b->items);
     }
     c->items.count = b->items.count - c->items.first;
     if (b->cl->real_size < sizeof(double)) {
@@ -293,8 +296,8 @@ static void collect_pair(struct tact_batch *b, uint32_t i, const double *directi
 }
 
 /* Fills the items kernel by kernel: those of a kernel, and of a pair, are contiguous. */
-static void collect_frame(struct tact_batch *b, const struct tact_pose *poses,
-                          const uint8_t *active, const double *directions)
+static void collect_frame_items(struct tact_batch *b, const struct tact_pose *poses,
+                                const uint8_t *active, const double *directions)
 {
     b->items.count = 0;
     for (uint32_t i = 0; i < b->pair_count; i++) {
@@ -310,7 +313,7 @@ static void collect_frame(struct tact_batch *b, const struct tact_pose *poses,
         b->kernel_first[k] = b->items.count;
         for (uint32_t i = 0; i < b->pair_count; i++) {
             if (active[i] && b->pairs[i].method == kernel_method[k]) {
-                collect_pair(b, i, directions + 3 * (size_t)i);
+                collect_pair_items(b, i, directions + 3 * (size_t)i);
             }
         }
     }
@@ -343,8 +346,8 @@ static cl_int upload_frame(struct tact_batch *b)
     const size_t real_size = b->cl->real_size;
     for (uint32_t i = 0; i < b->pair_count; i++) {
         for (size_t k = 0; k < TACT_PAIR_VALUES; k++) {
-            write_real(b->pair_values, real_size, (size_t)i * TACT_PAIR_VALUES + k,
-                       b->pairs[i].values[k]);
+            write_device_real(b->pair_values, real_size, (size_t)i * TACT_PAIR_VALUES + k,
+                              b->pairs[i].values[k]);
         }
     }
     const struct {
@@ -352,9 +355,9 @@ static cl_int upload_frame(struct tact_batch *b)
         const void *from;
         size_t size;
     } parts[] = {
-        {ITEMS, b->items.items, b->items.count * sizeof *b->items.items},
-        {PAIR_VALUES, b->pair_values, b->pair_count * TACT_PAIR_VALUES * real_size},
-        {RANGES, b->ranges, (b->chunk_count + b->pair_count) * sizeof *b->ranges},
+        {BUFFER_ITEMS, b->items.items, b->items.count * sizeof *b->items.items},
+        {BUFFER_PAIR_VALUES, b->pair_values, b->pair_count * TACT_PAIR_VALUES * real_size},
+        {BUFFER_RANGES, b->ranges, (b->chunk_count + b->pair_count) * sizeof *b->ranges},
     };
     cl_int code = CL_SUCCESS;
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
@@ -371,21 +374,23 @@ static cl_int integrate_frame(struct tact_batch *b)
         const enum tact_cl_kernel kernel = (enum tact_cl_kernel)k;
         uint32_t first = b->kernel_first[k], count = b->kernel_first[k + 1] - first;
         if (count > 0) {
-            code |= set_arguments(b, kernel, first, count, PARTIALS, CHUNKS);
-            code |= tact_cl_launch(b->cl, kernel, count);
+            code |= set_arguments(b, kernel, first, count, BUFFER_PARTIAL_SUMS, BUFFER_CHUNK_SUMS);
+            code |= tact_cl_launch_kernel(b->cl, kernel, count);
         }
     }
-    code |= set_arguments(b, TACT_CL_SUM, 0, b->chunk_count, PARTIALS, CHUNKS);
-    code |= tact_cl_launch(b->cl, TACT_CL_SUM, (size_t)b->chunk_count * TACT_SUMS);
-    code |= set_arguments(b, TACT_CL_SUM, b->chunk_count, b->pair_count, CHUNKS, RESULTS);
-    code |= tact_cl_launch(b->cl, TACT_CL_SUM, (size_t)b->pair_count * TACT_SUMS);
-    code |= clEnqueueReadBuffer(b->cl->queue, b->buffers[RESULTS], CL_TRUE, 0,
+    code |=
+        set_arguments(b, TACT_CL_SUM, 0, b->chunk_count, BUFFER_PARTIAL_SUMS, BUFFER_CHUNK_SUMS);
+    code |= tact_cl_launch_kernel(b->cl, TACT_CL_SUM, (size_t)b->chunk_count * TACT_SUMS);
+    code |= set_arguments(b, TACT_CL_SUM, b->chunk_count, b->pair_count, BUFFER_CHUNK_SUMS,
+                          BUFFER_RESULTS);
+    code |= tact_cl_launch_kernel(b->cl, TACT_CL_SUM, (size_t)b->pair_count * TACT_SUMS);
+    code |= clEnqueueReadBuffer(b->cl->queue, b->buffers[BUFFER_RESULTS], CL_TRUE, 0,
                                 b->pair_count * TACT_SUMS * b->cl->real_size, b->results, 0, NULL,
                                 NULL);
     return code;
 }
 
-static int fail_all(const struct tact_batch *b, struct tact_source_moments *out)
+static int report_all_pairs_failed(const struct tact_batch *b, struct tact_source_moments *out)
 {
     for (uint32_t i = 0; i < b->pair_count; i++) {
         memset(&out[i], 0, sizeof out[i]);
@@ -405,7 +410,8 @@ static int32_t measure_on_host(const struct tact_batch *b, uint32_t i,
 
 /* Whether the host measures the pair: no kernel for its shapes, or single precision with
  * cancellation in the volume. */
-static int needs_host(const struct tact_batch *b, const struct tact_batch_pair *c, const double *s)
+static int must_host_measure(const struct tact_batch *b, const struct tact_batch_pair *c,
+                             const double *s)
 {
     return c->on_host || (b->cl->real_size < sizeof(double) && s[0] < MIN_VOLUME_RATIO * s[16]);
 }
@@ -413,11 +419,11 @@ static int needs_host(const struct tact_batch *b, const struct tact_batch_pair *
 int tact_batch_run(struct tact_batch *b, const struct tact_pose *poses, const uint8_t *active,
                    const double *directions, struct tact_source_moments *out)
 {
-    collect_frame(b, poses, active, directions);
+    collect_frame_items(b, poses, active, directions);
     if (b->items.count > 0) {
         plan_reduction(b);
         if (integrate_frame(b) != CL_SUCCESS) {
-            return fail_all(b, out);
+            return report_all_pairs_failed(b, out);
         }
     } else {
         memset(b->results, 0, b->pair_count * TACT_SUMS * b->cl->real_size);
@@ -426,12 +432,12 @@ int tact_batch_run(struct tact_batch *b, const struct tact_pose *poses, const ui
         const struct tact_batch_pair *c = &b->pairs[i];
         double s[TACT_SUMS];
         for (size_t k = 0; k < TACT_SUMS; k++) {
-            s[k] = read_real(b->results, b->cl->real_size, (size_t)i * TACT_SUMS + k);
+            s[k] = read_device_real(b->results, b->cl->real_size, (size_t)i * TACT_SUMS + k);
         }
         memset(&out[i], 0, sizeof out[i]);
         out[i].status = c->status;
         out[i].cost_ns = (int32_t)tact_min(c->cost_ns, 1e9);
-        if (c->status == 1 && needs_host(b, c, s)) {
+        if (c->status == 1 && must_host_measure(b, c, s)) {
             int64_t began = tact_clock_now();
             out[i].status = measure_on_host(b, i, poses, &out[i].moments);
             out[i].cost_ns = (int32_t)tact_min((double)(tact_clock_now() - began), 1e9);

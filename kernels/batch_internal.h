@@ -77,10 +77,10 @@ int tact_batch_run(struct tact_batch *batch, const struct tact_pose *poses, cons
 
 /* Choose the summation frame of a pair and append its items; set status to 1 (may overlap),
  * 0 (no overlap) or -ENOSPC (items are full). In collect.c. */
-void tact_collect_prisms(struct tact_batch_pair *c, const struct tact_batch_mesh *meshes,
-                         const double direction[3], uint32_t pair, struct tact_items *to);
-void tact_collect_plane(struct tact_batch_pair *c, const struct tact_batch_mesh *meshes,
-                        uint32_t pair, struct tact_items *to);
+void tact_collect_prism_items(struct tact_batch_pair *c, const struct tact_batch_mesh *meshes,
+                              const double direction[3], uint32_t pair, struct tact_items *to);
+void tact_collect_plane_items(struct tact_batch_pair *c, const struct tact_batch_mesh *meshes,
+                              uint32_t pair, struct tact_items *to);
 
 /* Converts sums in the pair's frame (overwritten) to moments in the world. Returns 1, or 0 if the
  * volume does not exceed the rounding error of its terms. In finish.c. */

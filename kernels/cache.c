@@ -50,7 +50,7 @@ static int make_private_cache(char *path, size_t size)
     return 0;
 }
 
-int tact_cl_cache(char *path, size_t size)
+int tact_cl_choose_cache_folder(char *path, size_t size)
 {
     return tact_cache_folder(path, size) ? make_private_cache(path, size) : 0;
 }

@@ -9,7 +9,7 @@
 #define STACK_DEPTH 128 /* pending nodes of a traversal; a balanced tree needs far fewer */
 
 /* Point of the world in the frame of a pose. */
-static void to_local(double *r, const struct tact_pose *pose, const double *point)
+static void point_in_pose_frame(double *r, const struct tact_pose *pose, const double *point)
 {
     double m[9], d[3];
     tact_quat_to_m3(m, pose->quat_wxyz);
@@ -18,17 +18,17 @@ static void to_local(double *r, const struct tact_pose *pose, const double *poin
 }
 
 /* Sets the transform from a shape's frame to the summation frame: rotation (9), origin (3). */
-static void set_transform(double *values, const struct tact_batch_pair *c,
-                          const struct tact_pose *pose)
+static void set_summation_transform(double *values, const struct tact_batch_pair *c,
+                                    const struct tact_pose *pose)
 {
     double m[9];
     tact_quat_to_m3(m, pose->quat_wxyz);
     tact_m3_mul(values, c->axes, m);
-    to_local(values + 9, pose, c->origin);
+    point_in_pose_frame(values + 9, pose, c->origin);
 }
 
 /* Sets summation axes with z as the third. */
-static void set_axes(struct tact_batch_pair *c, const double *z)
+static void set_summation_axes(struct tact_batch_pair *c, const double *z)
 {
     tact_v3_tangents(z, c->axes, c->axes + 3);
     tact_v3_copy(c->axes + 6, z);
@@ -43,8 +43,8 @@ static int append_item(struct tact_items *to, uint32_t a, uint32_t b, uint32_t p
     return 0;
 }
 
-void tact_collect_prisms(struct tact_batch_pair *c, const struct tact_batch_mesh *meshes,
-                         const double direction[3], uint32_t pair, struct tact_items *to)
+void tact_collect_prism_items(struct tact_batch_pair *c, const struct tact_batch_mesh *meshes,
+                              const double direction[3], uint32_t pair, struct tact_items *to)
 {
     const struct tact_batch_mesh *a = &meshes[c->first_mesh], *b = &meshes[c->second_mesh];
     const struct tact_prism_pair *pairs = NULL;
@@ -65,8 +65,8 @@ void tact_collect_prisms(struct tact_batch_pair *c, const struct tact_batch_mesh
         c->status = -ENOSPC;
         return;
     }
-    set_transform(c->values, c, c->first_pose);
-    set_transform(c->values + 12, c, c->second_pose);
+    set_summation_transform(c->values, c, c->first_pose);
+    set_summation_transform(c->values + 12, c, c->second_pose);
     c->values[24] = tact_prism_slack(a->mesh, c->first_pose, b->mesh, c->second_pose);
     for (long i = 0; i < n; i++) {
         append_item(to, a->first_triangle + pairs[i].a, b->first_triangle + pairs[i].b, pair);
@@ -132,8 +132,8 @@ static int below_plane(const void *context, const struct tact_mesh_node *node)
     return lowest < p->slack;
 }
 
-void tact_collect_plane(struct tact_batch_pair *c, const struct tact_batch_mesh *meshes,
-                        uint32_t pair, struct tact_items *to)
+void tact_collect_plane_items(struct tact_batch_pair *c, const struct tact_batch_mesh *meshes,
+                              uint32_t pair, struct tact_items *to)
 {
     const struct tact_batch_mesh *mesh = &meshes[c->first_mesh];
     double up[3] = {0.0, 0.0, 1.0}, z[3], m[9], middle[3], d[3];
@@ -159,8 +159,8 @@ void tact_collect_plane(struct tact_batch_pair *c, const struct tact_batch_mesh 
     tact_v3_sub(d, middle, c->second_pose->position);
     tact_v3_copy(c->origin, middle);
     tact_v3_axpy(c->origin, -tact_v3_dot(z, d), z);
-    set_axes(c, z);
-    set_transform(c->values, c, c->first_pose);
+    set_summation_axes(c, z);
+    set_summation_transform(c->values, c, c->first_pose);
     c->values[24] = plane.slack;
     c->status = 1;
 }

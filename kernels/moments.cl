@@ -23,7 +23,7 @@ typedef float4 real4;
 /* Capacity of a polygon: a triangle clipped by three edges and a plane has at most 7 corners. */
 #define CORNERS 8
 /* Bound on the slope of a triangle; equals the host's TACT_STEEPEST. */
-#define STEEPEST REAL(1e8)
+#define MAX_TRIANGLE_SLOPE REAL(1e8)
 
 /* Sums of one item in its pair's summation frame: moments about the frame's origin. */
 typedef struct {
@@ -175,7 +175,7 @@ static int shadow(const real3 *s, const real3 *t, real3 nt, int up, real slack, 
         most = fmax(most, fabs(d[i]));
     }
     /* bounded: the slope of a vertical plane is infinite */
-    real steep = fmin((fabs(nt.x) + fabs(nt.y)) / fabs(nt.z), STEEPEST);
+    real steep = fmin((fabs(nt.x) + fabs(nt.y)) / fabs(nt.z), MAX_TRIANGLE_SLOPE);
     *weight = REAL(1);
     if (most <= slack * (REAL(1) + steep)) {
         for (int i = 0; i < n; i++) {
@@ -189,7 +189,7 @@ static int shadow(const real3 *s, const real3 *t, real3 nt, int up, real slack, 
 
 /* 1 if the boxes of the projected triangles touch and t's top is not below s's bottom by more than
  * slack. */
-static int may_shadow(const real3 *s, const real3 *t, real slack)
+static int may_triangles_overlap_in_plan(const real3 *s, const real3 *t, real slack)
 {
     real3 sl = fmin(fmin(s[0], s[1]), s[2]), su = fmax(fmax(s[0], s[1]), s[2]);
     real3 tl = fmin(fmin(t[0], t[1]), t[2]), tu = fmax(fmax(t[0], t[1]), t[2]);
@@ -218,7 +218,7 @@ __kernel void prism_pairs(__global const uint4 *items, uint first, uint count,
     }
     real3 nt = cross(t[1] - t[0], t[2] - t[0]);
     real slack = frame[24], weight;
-    if (may_shadow(s, t, STEEPEST * slack) && nt.z != REAL(0)) {
+    if (may_triangles_overlap_in_plan(s, t, MAX_TRIANGLE_SLOPE * slack) && nt.z != REAL(0)) {
         int up = nt.z > REAL(0);
         int n = shadow(s, t, nt, up, slack, p, &weight);
         add_column(&sum, p, n, up ? weight : -weight);

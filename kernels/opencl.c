@@ -24,7 +24,7 @@ static const char *const kernel_names[TACT_CL_KERNELS] = {
     [TACT_CL_SUM] = "sum_rows",
 };
 
-int tact_cl_error(struct tact_error *err, cl_int code, const char *operation)
+int tact_cl_set_error(struct tact_error *err, cl_int code, const char *operation)
 {
     return tact_error_set(err, -EIO, "OpenCL error %d while %s", (int)code, operation);
 }
@@ -52,7 +52,7 @@ static void set_driver_environment(void)
     char path[PATH_MAX];
     set_hwloc_topology();
     if (!getenv("POCL_CACHE_DIR")) {
-        environment.cache = tact_cl_cache(path, sizeof path);
+        environment.cache = tact_cl_choose_cache_folder(path, sizeof path);
         if (!environment.cache) {
             setenv("POCL_CACHE_DIR", path, 0);
         }
@@ -104,7 +104,7 @@ static int list_devices_safely(cl_device_id *devices, size_t capacity, size_t *c
                                struct tact_error *err)
 {
     tact_opencl_prepare(NULL);
-    int rc = tact_cl_probe(query, err);
+    int rc = tact_cl_probe_driver(query, err);
     *count = rc ? 0 : list_devices(devices, capacity);
     return rc;
 }
@@ -186,7 +186,7 @@ static int build_kernels(const struct tact_cl_request *request, struct tact_cl *
              request->fault ? "-DTACT_FAULT" : "");
     cl->program = clCreateProgramWithSource(cl->context, 1, &text, NULL, &code);
     if (code != CL_SUCCESS) {
-        return tact_cl_error(err, code, "reading the kernels");
+        return tact_cl_set_error(err, code, "reading the kernels");
     }
     code = clBuildProgram(cl->program, 1, &cl->device, options, NULL, NULL);
     if (code != CL_SUCCESS) {
@@ -205,7 +205,7 @@ static int build_kernels(const struct tact_cl_request *request, struct tact_cl *
     for (int i = 0; i < TACT_CL_KERNELS; i++) {
         cl->kernels[i] = clCreateKernel(cl->program, kernel_names[i], &code);
         if (code != CL_SUCCESS) {
-            return tact_cl_error(err, code, kernel_names[i]);
+            return tact_cl_set_error(err, code, kernel_names[i]);
         }
     }
     return 0;
@@ -229,7 +229,7 @@ int tact_cl_open(const struct tact_cl_request *request, struct tact_cl *cl, stru
         cl->queue = clCreateCommandQueue(cl->context, cl->device, 0, &code);
     }
     rc = code == CL_SUCCESS ? build_kernels(request, cl, err)
-                            : tact_cl_error(err, code, "opening a context");
+                            : tact_cl_set_error(err, code, "opening a context");
     if (rc < 0) {
         tact_cl_close(cl);
     }
@@ -257,7 +257,7 @@ void tact_cl_close(struct tact_cl *cl)
     cl->info = info;
 }
 
-cl_int tact_cl_launch(const struct tact_cl *cl, enum tact_cl_kernel kernel, size_t count)
+cl_int tact_cl_launch_kernel(const struct tact_cl *cl, enum tact_cl_kernel kernel, size_t count)
 {
     size_t global = (count + cl->group - 1) / cl->group * cl->group;
     return clEnqueueNDRangeKernel(cl->queue, cl->kernels[kernel], 1, NULL, &global, &cl->group, 0,
@@ -285,7 +285,7 @@ static double median_launch_us(const struct tact_cl *cl)
     for (int i = 0; i < 101; i++) {
         struct timespec t0, t1;
         clock_gettime(CLOCK_MONOTONIC, &t0);
-        tact_cl_launch(cl, TACT_CL_SUM, 1);
+        tact_cl_launch_kernel(cl, TACT_CL_SUM, 1);
         clFinish(cl->queue);
         clock_gettime(CLOCK_MONOTONIC, &t1);
         us[i] = 1e6 * (double)(t1.tv_sec - t0.tv_sec) + 1e-3 * (double)(t1.tv_nsec - t0.tv_nsec);

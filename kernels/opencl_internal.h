@@ -40,10 +40,10 @@ int tact_cl_open(const struct tact_cl_request *request, struct tact_cl *cl, stru
 void tact_cl_close(struct tact_cl *cl);
 
 /* Enqueues `count` work-items, rounded up to whole groups. Returns the OpenCL code. */
-cl_int tact_cl_launch(const struct tact_cl *cl, enum tact_cl_kernel kernel, size_t count);
+cl_int tact_cl_launch_kernel(const struct tact_cl *cl, enum tact_cl_kernel kernel, size_t count);
 
 /* Sets err from an OpenCL code and returns -EIO. */
-int tact_cl_error(struct tact_error *err, cl_int code, const char *operation);
+int tact_cl_set_error(struct tact_error *err, cl_int code, const char *operation);
 
 /* Compares every kernel with the host's moments on fixed pairs. Returns 0, -EDOM (a wrong result),
  * or the error of setting the test up; sets status, verdict and error of cl->info. */

@@ -24,9 +24,9 @@ static struct {
  * flush the stream buffers copied from the parent. */
 static void run_in_child(void (*query)(void), int out)
 {
-    const struct rlimit no_core = {0, 0};
+    const struct rlimit disable_core_dump = {0, 0};
     const char success = SUCCESS_BYTE;
-    setrlimit(RLIMIT_CORE, &no_core);
+    setrlimit(RLIMIT_CORE, &disable_core_dump);
     dup2(out, STDOUT_FILENO);
     dup2(out, STDERR_FILENO);
     query();
@@ -35,7 +35,7 @@ static void run_in_child(void (*query)(void), int out)
 
 /* Stores the end of the child's output in `words`. Returns 1 if its last byte is SUCCESS_BYTE, 0 if
  * the child ended without it, -1 if nothing came for TIMEOUT_MS. */
-static int read_child(int in, char *words, size_t size)
+static int read_child_answer(int in, char *words, size_t size)
 {
     size_t used = 0;
     struct pollfd ready = {.fd = in, .events = POLLIN};
@@ -73,7 +73,7 @@ static void run_child(void (*query)(void))
     }
     close(ends[1]);
     if (child > 0) {
-        int back = read_child(ends[0], probe.output, sizeof probe.output);
+        int back = read_child_answer(ends[0], probe.output, sizeof probe.output);
         if (back < 0) {
             kill(child, SIGKILL);
         }
@@ -87,7 +87,7 @@ static void run_child(void (*query)(void))
     close(ends[0]);
 }
 
-int tact_cl_probe(void (*query)(void), struct tact_error *err)
+int tact_cl_probe_driver(void (*query)(void), struct tact_error *err)
 {
     pthread_mutex_lock(&probe.lock);
     if (!probe.taken) {

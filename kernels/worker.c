@@ -14,8 +14,8 @@
 #include "rt/thread_internal.h"
 #include "rt/triple.h"
 
-#define STACK_BYTES ((size_t)4 << 20) /* a driver may call its compiler */
-#define SLOWEST_POLL_NS 1000000       /* longest polling interval, while no frame arrives */
+#define WORKER_STACK_BYTES ((size_t)4 << 20) /* a driver may call its compiler */
+#define SLOWEST_POLL_NS 1000000              /* longest polling interval, while no frame arrives */
 #define LONGEST_FIFO_NS                                                                            \
     50000000 /* longest frame at SCHED_FIFO; 1/4 of the loop's fuse (realtime.h) */
 #define LONGEST_PERIOD_NS 100000000 /* a longer gap between frames is a pause of the loop */
@@ -210,7 +210,7 @@ static void process_frame(struct tact_worker *w, const struct frame *frame, int6
 /* If each frame takes longer than the loop's period, the worker never blocks; at SCHED_FIFO it
  * would occupy a CPU and reach RLIMIT_RTTIME. So it sleeps for 1/8 of the last frame's time, and
  * drops its priority after a frame longer than LONGEST_FIFO_NS. */
-static void yield_cpu(struct tact_worker *w)
+static void yield_cpu_for_other_threads(struct tact_worker *w)
 {
     const int64_t took = atomic_load_explicit(&w->frame_ns, memory_order_relaxed);
     const struct sched_param normal = {.sched_priority = 0};
@@ -241,7 +241,7 @@ static void *worker_main(void *argument)
             continue;
         }
         if (!has_slept && w->options.fifo_priority) {
-            yield_cpu(w);
+            yield_cpu_for_other_threads(w);
         }
         has_slept = 0;
         int64_t found_ns = tact_clock_now();
@@ -257,7 +257,7 @@ static void *worker_main(void *argument)
 }
 
 /* Bounds the CPU time of a SCHED_FIFO thread that never blocks: it would stop the machine. */
-static void limit_rttime(void)
+static void limit_realtime_cpu_time(void)
 {
     struct rlimit limit;
     if (getrlimit(RLIMIT_RTTIME, &limit) == 0 && limit.rlim_cur == RLIM_INFINITY) {
@@ -268,7 +268,7 @@ static void limit_rttime(void)
 
 static int create_thread(struct tact_worker *w, int priority)
 {
-    const struct tact_thread_options options = {.stack_size = STACK_BYTES,
+    const struct tact_thread_options options = {.stack_size = WORKER_STACK_BYTES,
                                                 .priority = priority,
                                                 .cpu_pinned = w->options.cpu >= 0,
                                                 .cpu = w->options.cpu};
@@ -279,7 +279,7 @@ static int start_thread(struct tact_worker *w, struct tact_error *err)
 {
     const struct tact_opencl_options *o = &w->options;
     if (o->fifo_priority) {
-        limit_rttime();
+        limit_realtime_cpu_time();
     }
     int rc = create_thread(w, o->fifo_priority);
     if (rc == -EPERM && o->fifo_priority) {

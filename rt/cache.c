@@ -12,7 +12,7 @@
 #include "rt/file.h"
 
 /* 1 where the folder belongs to this user and no other user can write to it. */
-static int is_private(const char *path)
+static int is_private_folder(const char *path)
 {
     struct stat st;
     return !lstat(path, &st) && S_ISDIR(st.st_mode) && st.st_uid == geteuid() &&
@@ -20,22 +20,22 @@ static int is_private(const char *path)
 }
 
 /* Sets path to base/name and creates the folder if absent. Returns 1 where it is private. */
-static int use_folder(const char *base, const char *name, char *path, size_t size)
+static int create_private_folder(const char *base, const char *name, char *path, size_t size)
 {
     int n = snprintf(path, size, "%s%s%s", base, name[0] ? "/" : "", name);
     if (base[0] != '/' || n < 0 || (size_t)n >= size) {
         return 0;
     }
     mkdir(path, 0700);
-    return is_private(path);
+    return is_private_folder(path);
 }
 
 static int use_home_cache(char *path, size_t size)
 {
     char caches[PATH_MAX];
     const char *home = secure_getenv("HOME");
-    return home && home[0] && use_folder(home, ".cache", caches, sizeof caches) &&
-           use_folder(caches, "tact", path, size);
+    return home && home[0] && create_private_folder(home, ".cache", caches, sizeof caches) &&
+           create_private_folder(caches, "tact", path, size);
 }
 
 /* The first folder of systemd's list. */
@@ -47,19 +47,19 @@ static int use_service_cache(char *path, size_t size)
         return 0;
     }
     snprintf(first, sizeof first, "%.*s", (int)strcspn(list, ":"), list);
-    return use_folder(first, "", path, size);
+    return create_private_folder(first, "", path, size);
 }
 
 int tact_cache_folder(char *path, size_t size)
 {
     const char *caches = secure_getenv("XDG_CACHE_HOME");
-    return (caches && caches[0] && use_folder(caches, "tact", path, size)) ||
+    return (caches && caches[0] && create_private_folder(caches, "tact", path, size)) ||
                    use_service_cache(path, size) || use_home_cache(path, size)
                ? 0
                : -ENOENT;
 }
 
-static int cache_path(const char *name, const char *end, char *path, size_t size)
+static int cache_entry_path(const char *name, const char *end, char *path, size_t size)
 {
     char folder[PATH_MAX];
     int rc = tact_cache_folder(folder, sizeof folder);
@@ -71,7 +71,7 @@ int tact_cache_read(const char *name, uint64_t limit, char **data, uint64_t *siz
 {
     char path[PATH_MAX];
     struct stat st;
-    int rc = cache_path(name, "", path, sizeof path);
+    int rc = cache_entry_path(name, "", path, sizeof path);
     if (!rc && (lstat(path, &st) || !S_ISREG(st.st_mode) || st.st_uid != geteuid())) {
         rc = -ENOENT;
     }
@@ -98,8 +98,8 @@ static int write_all(int fd, const char *data, uint64_t size)
 int tact_cache_write(const char *name, const void *data, uint64_t size)
 {
     char path[PATH_MAX], part[PATH_MAX];
-    int rc = cache_path(name, "", path, sizeof path);
-    rc = rc ? rc : cache_path(name, ".XXXXXX", part, sizeof part);
+    int rc = cache_entry_path(name, "", path, sizeof path);
+    rc = rc ? rc : cache_entry_path(name, ".XXXXXX", part, sizeof part);
     int fd = rc ? -1 : mkostemp(part, O_CLOEXEC); /* with mode 0600 */
     if (fd < 0) {
         return rc ? rc : -errno;
@@ -124,7 +124,7 @@ struct entry {
     uint64_t size;
 };
 
-static int compare_ages(const void *pa, const void *pb)
+static int compare_file_ages(const void *pa, const void *pb)
 {
     const struct entry *a = pa, *b = pb;
     if (a->time.tv_sec != b->time.tv_sec) {
@@ -155,7 +155,7 @@ static int add_entry(int folder, const char *name, struct entry **list, size_t *
 }
 
 /* Removes the oldest entries until at most `most` bytes remain; returns their number. */
-static int remove_oldest(int folder, struct entry *list, size_t count, uint64_t most)
+static int remove_oldest_entries(int folder, struct entry *list, size_t count, uint64_t most)
 {
     uint64_t total = 0;
     int removed = 0;
@@ -163,7 +163,7 @@ static int remove_oldest(int folder, struct entry *list, size_t count, uint64_t 
         total += list[i].size;
     }
     if (count) {
-        qsort(list, count, sizeof *list, compare_ages);
+        qsort(list, count, sizeof *list, compare_file_ages);
     }
     for (size_t i = 0; i < count && total > most; i++) {
         total -= list[i].size;
@@ -186,7 +186,7 @@ int tact_cache_trim(int (*is_own)(const char *name), uint64_t most)
     while (!rc && (item = readdir(folder))) {
         rc = is_own(item->d_name) ? add_entry(dirfd(folder), item->d_name, &list, &count) : 0;
     }
-    rc = rc ? rc : remove_oldest(dirfd(folder), list, count, most);
+    rc = rc ? rc : remove_oldest_entries(dirfd(folder), list, count, most);
     closedir(folder);
     for (size_t i = 0; i < count; i++) {
         free(list[i].name);

@@ -9,7 +9,7 @@
 
 /* Whether text is terminated and can be shown in a log, a table and a terminal: UTF-8 without
  * control characters. */
-static bool is_text(const char *text, size_t room)
+static bool is_displayable_text(const char *text, size_t room)
 {
     if (!memchr(text, '\0', room)) {
         return false;
@@ -32,7 +32,7 @@ static int bad(struct tact_error *err, const char *what, int index, const char *
                : tact_error_set(err, -EINVAL, "the device type: %s %d has %s", what, index, why);
 }
 
-static int check_count(const char *what, int count, int most, struct tact_error *err)
+static int check_channel_count(const char *what, int count, int most, struct tact_error *err)
 {
     return count >= 0 && count <= most
                ? 0
@@ -45,10 +45,10 @@ static int check_channels(const struct tact_device_channel *list, int count, con
 {
     for (int i = 0; i < count; i++) {
         const struct tact_device_channel *c = &list[i];
-        if (!is_text(c->name, sizeof c->name) || !c->name[0]) {
+        if (!is_displayable_text(c->name, sizeof c->name) || !c->name[0]) {
             return bad(err, what, i, "no name; expected 1 to 47 characters of text");
         }
-        if (!is_text(c->unit, sizeof c->unit)) {
+        if (!is_displayable_text(c->unit, sizeof c->unit)) {
             return bad(err, what, i, "a unit that is not text of at most 15 characters");
         }
         if (!isfinite(c->rest)) {
@@ -80,10 +80,10 @@ static int check_wrenches(const struct tact_device_info *info, struct tact_error
     const char *what = "force-torque sensor";
     for (int i = 0; i < info->wrench_count; i++) {
         const struct tact_device_wrench *w = &info->wrench[i];
-        if (!is_text(w->name, sizeof w->name) || !is_word(w->name)) {
+        if (!is_displayable_text(w->name, sizeof w->name) || !is_word(w->name)) {
             return bad(err, what, i, "no name of letters, digits and _, a letter first");
         }
-        if (!is_text(w->frame, sizeof w->frame)) {
+        if (!is_displayable_text(w->frame, sizeof w->frame)) {
             return bad(err, what, i, "a frame that is not text of at most 47 characters");
         }
         if (w->channel < 0 || w->channel > info->input_count - 6) {
@@ -114,16 +114,18 @@ int tact_device_check(const struct tact_device *device, struct tact_error *err)
                                         : "no close",
                    -1, "for the device");
     }
-    if (!is_text(info->name, sizeof info->name) || !is_text(info->type, sizeof info->type)) {
+    if (!is_displayable_text(info->name, sizeof info->name) ||
+        !is_displayable_text(info->type, sizeof info->type)) {
         return bad(err, "a name or a type", -1, "that is not text of at most 47 characters");
     }
-    if (!is_text(info->model, sizeof info->model)) {
+    if (!is_displayable_text(info->model, sizeof info->model)) {
         return bad(err, "a model", -1, "that is not text of at most 255 characters");
     }
-    int rc = check_count("inputs", info->input_count, TACT_DEVICE_CHANNELS, err);
-    rc = rc ? rc : check_count("outputs", info->output_count, TACT_DEVICE_CHANNELS, err);
+    int rc = check_channel_count("inputs", info->input_count, TACT_DEVICE_CHANNELS, err);
+    rc = rc ? rc : check_channel_count("outputs", info->output_count, TACT_DEVICE_CHANNELS, err);
     rc = rc ? rc
-            : check_count("force-torque sensors", info->wrench_count, TACT_DEVICE_WRENCHES, err);
+            : check_channel_count("force-torque sensors", info->wrench_count, TACT_DEVICE_WRENCHES,
+                                  err);
     rc = rc ? rc : check_channels(info->input, info->input_count, "input", err);
     rc = rc ? rc : check_channels(info->output, info->output_count, "output", err);
     return rc ? rc : check_wrenches(info, err);

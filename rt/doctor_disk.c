@@ -13,8 +13,8 @@
 #include "rt/thread_internal.h"
 
 #define BLOCK (256 * 1024)
-#define BLOCKS 32
-#define TIMEOUT_NS 1000000000LL
+#define TRIAL_BLOCK_COUNT 32
+#define DISK_TRIAL_TIMEOUT_NS 1000000000LL
 
 /* Shared with a thread that a faulty disk may block forever: freed by the last of the two. */
 struct trial {
@@ -28,7 +28,7 @@ struct trial {
     unsigned char block[BLOCK];
 };
 
-static void release_trial(struct trial *t)
+static void free_disk_trial(struct trial *t)
 {
     if (atomic_fetch_sub(&t->users, 1) == 1) {
         free(t);
@@ -48,7 +48,7 @@ static int write_block(int fd, const unsigned char *data, size_t size)
     return fdatasync(fd) ? errno : 0;
 }
 
-static void *run_trial(void *arg)
+static void *run_disk_trial(void *arg)
 {
     struct trial *t = arg;
     const int fd = mkstemp(t->path);
@@ -58,7 +58,8 @@ static void *run_trial(void *arg)
         unlink(t->path);
         const int64_t start = tact_clock_now();
         int64_t before = start;
-        while (t->blocks < BLOCKS && before - start < TIMEOUT_NS && !t->error) {
+        while (t->blocks < TRIAL_BLOCK_COUNT && before - start < DISK_TRIAL_TIMEOUT_NS &&
+               !t->error) {
             t->error = write_block(fd, t->block, sizeof t->block);
             const int64_t after = tact_clock_now();
             tact_histogram_add(&t->latency, after - before);
@@ -69,20 +70,21 @@ static void *run_trial(void *arg)
         close(fd);
     }
     atomic_store(&t->done, 1);
-    release_trial(t);
+    free_disk_trial(t);
     return NULL;
 }
 
 static int finished_in_time(struct trial *t)
 {
-    const int64_t end = tact_clock_now() + 2 * TIMEOUT_NS;
+    const int64_t end = tact_clock_now() + 2 * DISK_TRIAL_TIMEOUT_NS;
     while (!atomic_load(&t->done) && tact_clock_now() < end) {
         tact_clock_sleep_until(tact_clock_now() + 1000000);
     }
     return atomic_load(&t->done);
 }
 
-static void report_trial(struct tact_doctor_report *report, struct trial *t, const char *directory)
+static void report_disk_trial(struct tact_doctor_report *report, struct trial *t,
+                              const char *directory)
 {
     static const char other_disk_fix[] =
         "record to another disk (tact run --record /other/disk/FILE), "
@@ -119,7 +121,7 @@ void tact_doctor_disk(struct tact_doctor_report *report)
     atomic_init(&t->users, 2);
     tact_histogram_reset(&t->latency);
     const struct tact_thread_options options = {.name = "tact-doctor"};
-    const int rc = n < (int)sizeof t->path ? tact_thread_start(&thread, &options, run_trial, t)
+    const int rc = n < (int)sizeof t->path ? tact_thread_start(&thread, &options, run_disk_trial, t)
                                            : -ENAMETOOLONG;
     if (rc) {
         tact_doctor_add(report, "disk", TACT_DOCTOR_FAIL, "export TMPDIR=/tmp", "%.128s: %s",
@@ -128,6 +130,6 @@ void tact_doctor_disk(struct tact_doctor_report *report)
         return;
     }
     pthread_detach(thread);
-    report_trial(report, t, directory);
-    release_trial(t);
+    report_disk_trial(report, t, directory);
+    free_disk_trial(t);
 }

@@ -65,7 +65,7 @@ static void check_governor(struct tact_doctor_report *report)
 }
 
 /* Deep sleep states cost wake-up time, unless the loop can use /dev/cpu_dma_latency. */
-static void check_cstates(struct tact_doctor_report *report)
+static void check_processor_sleep_states(struct tact_doctor_report *report)
 {
     glob_t found;
     long deepest = 0;
@@ -109,8 +109,9 @@ static void check_hypervisor(struct tact_doctor_report *report)
 
 /* Checks nodes without opening them: opening a device with faulty force feedback blocks for 30 s.
  */
-static void check_nodes(struct tact_doctor_report *report, const char *name, const char *pattern,
-                        int mode, const char *absent, const char *denied)
+static void check_device_nodes(struct tact_doctor_report *report, const char *name,
+                               const char *pattern, int mode, const char *absent,
+                               const char *denied)
 {
     glob_t found;
     size_t n = 0, usable = 0;
@@ -135,15 +136,17 @@ void tact_doctor_hardware(struct tact_doctor_report *report)
     check_processors(report);
     check_isolation(report);
     check_governor(report);
-    check_cstates(report);
+    check_processor_sleep_states(report);
     check_hypervisor(report);
-    check_nodes(report, "input", "/dev/input/event*", R_OK,
-                "to use a pad or SpaceMouse plug it in; in a container: docker run --device "
-                "/dev/input",
-                "tact devices lists the group or udev rule that opens each; for all: sudo usermod "
-                "-aG input \"$USER\"; log in again");
-    check_nodes(report, "comedi", "/dev/comedi[0-9]*", R_OK | W_OK,
-                "to use a data acquisition board: sudo modprobe its driver (comedi_test to try "
-                "without one)",
-                "tact devices lists the group or udev rule that opens each");
+    check_device_nodes(
+        report, "input", "/dev/input/event*", R_OK,
+        "to use a pad or SpaceMouse plug it in; in a container: docker run --device "
+        "/dev/input",
+        "tact devices lists the group or udev rule that opens each; for all: sudo usermod "
+        "-aG input \"$USER\"; log in again");
+    check_device_nodes(
+        report, "comedi", "/dev/comedi[0-9]*", R_OK | W_OK,
+        "to use a data acquisition board: sudo modprobe its driver (comedi_test to try "
+        "without one)",
+        "tact devices lists the group or udev rule that opens each");
 }

@@ -9,8 +9,8 @@
 #include "rt/loop.h"
 #include "rt/realtime_internal.h"
 
-static void check_limit(struct tact_doctor_report *report, const char *name, struct rlimit limit,
-                        rlim_t enough, int granted, const char *fix)
+static void check_resource_limit(struct tact_doctor_report *report, const char *name,
+                                 struct rlimit limit, rlim_t enough, int granted, const char *fix)
 {
     char text[32] = "unlimited";
     if (limit.rlim_cur != RLIM_INFINITY) {
@@ -42,8 +42,8 @@ static void check_throttling(struct tact_doctor_report *report)
                     "%ld us of every %ld us for real-time threads", runtime, period);
 }
 
-static int add_grants(struct tact_doctor_report *report,
-                      const struct tact_realtime_report *realtime, const char *name)
+static int add_granted_settings(struct tact_doctor_report *report,
+                                const struct tact_realtime_report *realtime, const char *name)
 {
     for (int i = 0; i < realtime->count; i++) {
         const struct tact_realtime_item *item = &realtime->item[i];
@@ -66,7 +66,8 @@ static void empty_tick(void *user, uint64_t tick, int64_t planned_ns, int64_t wo
     (void)woke_ns;
 }
 
-static void add_latency(struct tact_doctor_report *report, const struct tact_loop_stats *stats)
+static void add_wake_latency_check(struct tact_doctor_report *report,
+                                   const struct tact_loop_stats *stats)
 {
     const struct tact_histogram_summary s = tact_histogram_summarise(&stats->wake_latency);
     enum tact_doctor_status status = TACT_DOCTOR_OK;
@@ -102,20 +103,21 @@ void tact_doctor_timing(struct tact_doctor_report *report)
     getrlimit(RLIMIT_RTPRIO, &priority);
     getrlimit(RLIMIT_MEMLOCK, &memory);
     const int rc = tact_loop_run(&options, stats);
-    const int fifo = add_grants(report, &stats->realtime, "scheduler");
-    check_limit(report, "rtprio_limit", priority, (rlim_t)options.realtime.priority, fifo,
-                TACT_FIX_RTPRIO);
-    const int locked = add_grants(report, &stats->realtime, "memory");
-    check_limit(report, "memlock_limit", memory, (rlim_t)1 << 30, locked, TACT_FIX_MEMLOCK);
-    add_grants(report, &stats->realtime, "affinity");
-    add_grants(report, &stats->realtime, "dma_latency");
+    const int fifo = add_granted_settings(report, &stats->realtime, "scheduler");
+    check_resource_limit(report, "rtprio_limit", priority, (rlim_t)options.realtime.priority, fifo,
+                         TACT_FIX_RTPRIO);
+    const int locked = add_granted_settings(report, &stats->realtime, "memory");
+    check_resource_limit(report, "memlock_limit", memory, (rlim_t)1 << 30, locked,
+                         TACT_FIX_MEMLOCK);
+    add_granted_settings(report, &stats->realtime, "affinity");
+    add_granted_settings(report, &stats->realtime, "dma_latency");
     check_throttling(report);
     if (rc) {
         tact_doctor_add(report, "latency", TACT_DOCTOR_FAIL,
                         rc == -EBUSY ? busy : "see scheduler and memory", "not measured: %s",
                         strerror(-rc));
     } else {
-        add_latency(report, stats);
+        add_wake_latency_check(report, stats);
     }
     free(stats);
 }

@@ -3,30 +3,30 @@
 #include <math.h>
 #include <string.h>
 
-#define OCTAVE_BITS 6u /* 64 bins an octave */
-#define OCTAVE_BINS (1u << OCTAVE_BITS)
+#define LOG2_BINS_PER_OCTAVE 6u /* 64 bins an octave */
+#define BINS_PER_OCTAVE (1u << LOG2_BINS_PER_OCTAVE)
 
 /* Bins 0..63 have one nanosecond each; after them every octave [2^e, 2^(e+1)) has 64 bins of
  * 2^(e-6) ns. */
 static unsigned bin_index(int64_t ns)
 {
-    if (ns < (int64_t)OCTAVE_BINS) {
+    if (ns < (int64_t)BINS_PER_OCTAVE) {
         return ns < 0 ? 0 : (unsigned)ns;
     }
     const unsigned exponent = 63u - (unsigned)__builtin_clzll((unsigned long long)ns);
-    const unsigned shift = exponent - OCTAVE_BITS;
-    const unsigned bin = (shift << OCTAVE_BITS) + (unsigned)(ns >> shift);
+    const unsigned shift = exponent - LOG2_BINS_PER_OCTAVE;
+    const unsigned bin = (shift << LOG2_BINS_PER_OCTAVE) + (unsigned)(ns >> shift);
     return bin < TACT_HISTOGRAM_BINS ? bin : TACT_HISTOGRAM_BINS - 1;
 }
 
 /* Lower bound of a bin. */
 static int64_t bin_lower_bound(unsigned bin)
 {
-    if (bin < 2 * OCTAVE_BINS) {
+    if (bin < 2 * BINS_PER_OCTAVE) {
         return bin;
     }
-    const unsigned shift = (bin >> OCTAVE_BITS) - 1;
-    return (int64_t)(OCTAVE_BINS + (bin & (OCTAVE_BINS - 1))) << shift;
+    const unsigned shift = (bin >> LOG2_BINS_PER_OCTAVE) - 1;
+    return (int64_t)(BINS_PER_OCTAVE + (bin & (BINS_PER_OCTAVE - 1))) << shift;
 }
 
 void tact_histogram_reset(struct tact_histogram *h)

@@ -43,7 +43,7 @@ static int64_t planned(const struct loop *l, uint64_t k)
 }
 
 /* Whether the loop ends before tick k. */
-static int has_ended(struct loop *l, uint64_t k)
+static int has_loop_ended(struct loop *l, uint64_t k)
 {
     if (l->options->ticks && k >= l->options->ticks) {
         return 1;
@@ -56,7 +56,7 @@ static int has_ended(struct loop *l, uint64_t k)
 }
 
 /* Skips the ticks from k on that are due at `now`; returns the first that is not. */
-static uint64_t skip_due(struct loop *l, uint64_t k, int64_t now)
+static uint64_t skip_due_ticks(struct loop *l, uint64_t k, int64_t now)
 {
     const int64_t period = l->options->period_ns;
     uint64_t next = (uint64_t)((now - l->stats->start_ns + period - 1) / period);
@@ -69,8 +69,8 @@ static uint64_t skip_due(struct loop *l, uint64_t k, int64_t now)
     return next;
 }
 
-void tact_loop_account(struct tact_loop_stats *s, int64_t period, int64_t t_k, int64_t woke,
-                       int64_t end)
+void tact_loop_count_tick(struct tact_loop_stats *s, int64_t period, int64_t t_k, int64_t woke,
+                          int64_t end)
 {
     s->ticks++;
     s->executed++;
@@ -101,7 +101,7 @@ static void run_real(struct loop *l)
     int64_t now = tact_clock_now();
     int64_t slept = now;
     l->stats->start_ns = l->options->start_ns ? l->options->start_ns : now + l->options->period_ns;
-    for (uint64_t k = 0; !has_ended(l, k);) {
+    for (uint64_t k = 0; !has_loop_ended(l, k);) {
         const int64_t t_k = planned(l, k);
         l->result = wait_for_tick(l, t_k, now, &slept);
         const int64_t woke = tact_clock_now();
@@ -110,12 +110,12 @@ static void run_real(struct loop *l)
             return;
         }
         if (woke - t_k > l->max_backlog) {
-            k = skip_due(l, k, woke);
+            k = skip_due_ticks(l, k, woke);
             continue;
         }
         l->options->tick(l->options->user, k, t_k, woke);
         now = tact_clock_now();
-        tact_loop_account(l->stats, l->options->period_ns, t_k, woke, now);
+        tact_loop_count_tick(l->stats, l->options->period_ns, t_k, woke, now);
         if (tact_realtime_fuse_blown()) {
             l->stats->fuse_blown = 1;
             l->result = -ETIME;
@@ -140,7 +140,7 @@ static void *free_thread(void *arg)
     struct loop *l = arg;
     const struct tact_loop_options *o = l->options;
     l->stats->start_ns = o->start_ns ? o->start_ns : tact_clock_now();
-    for (uint64_t k = 0; !has_ended(l, k); k++) {
+    for (uint64_t k = 0; !has_loop_ended(l, k); k++) {
         const int verdict = o->between ? o->between(o->user, k) : 0;
         if (verdict) {
             l->result = verdict < 0 ? verdict : 0;

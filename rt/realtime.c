@@ -17,7 +17,7 @@
 #include "rt/realtime_internal.h"
 #include "rt/thread_internal.h"
 
-#define THREADS 32 /* maximum number of threads with a fuse at a time */
+#define MAX_FUSED_THREADS 32 /* maximum number of threads with a fuse at a time */
 
 /* State to restore when a thread leaves real time. */
 struct entry {
@@ -34,7 +34,7 @@ struct entry {
 };
 
 static _Thread_local struct entry self;
-static _Thread_local int self_blown; /* since the thread last entered */
+static _Thread_local int this_thread_fuse_blown; /* since the thread last entered */
 
 /* State of the process, undone by the last thread that leaves. Guarded by the lock, except for what
  * the signal handler reads. */
@@ -46,9 +46,9 @@ static struct {
     int64_t fuse_us;
     struct rlimit rttime;
     struct sigaction action;
-    _Atomic pid_t thread[THREADS]; /* 0: free */
-    _Atomic int fuse_blown[THREADS];
-    int cpu[THREADS]; /* processor that the thread is pinned to, or -1 */
+    _Atomic pid_t thread[MAX_FUSED_THREADS]; /* 0: free */
+    _Atomic int fuse_blown[MAX_FUSED_THREADS];
+    int cpu[MAX_FUSED_THREADS]; /* processor that the thread is pinned to, or -1 */
 } process = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 struct tact_realtime_options tact_realtime_default(void)
@@ -97,7 +97,7 @@ __attribute__((format(printf, 5, 6))) static void refused(struct tact_realtime_r
     va_end(args);
 }
 
-static const char *limit_text(rlim_t limit, char *buf, size_t size)
+static const char *resource_limit_text(rlim_t limit, char *buf, size_t size)
 {
     if (limit == RLIM_INFINITY) {
         snprintf(buf, size, "unlimited");
@@ -111,21 +111,21 @@ static const char *limit_text(rlim_t limit, char *buf, size_t size)
  * default stack: try one mapping, and do without MCL_FUTURE if it fails. */
 static int can_lock_later_maps(void)
 {
-    const size_t usual_stack = 8 * 1024 * 1024;
-    void *probe = mmap(NULL, usual_stack, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    const size_t usual_stack_bytes = 8 * 1024 * 1024;
+    void *probe = mmap(NULL, usual_stack_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (probe == MAP_FAILED) {
         return 0;
     }
-    munmap(probe, usual_stack);
+    munmap(probe, usual_stack_bytes);
     return 1;
 }
 
-static void lock_first(struct tact_realtime_report *report)
+static void lock_memory_once(struct tact_realtime_report *report)
 {
     char text[32];
     struct rlimit limit = {0, 0};
     getrlimit(RLIMIT_MEMLOCK, &limit);
-    limit_text(limit.rlim_cur, text, sizeof text);
+    resource_limit_text(limit.rlim_cur, text, sizeof text);
     if (mlockall(MCL_CURRENT | MCL_FUTURE)) {
         const int error = errno;
         munlockall();
@@ -149,7 +149,7 @@ static void lock_first(struct tact_realtime_report *report)
 static void lock_memory(struct tact_realtime_report *report)
 {
     if (process.lockers++ == 0) {
-        lock_first(report);
+        lock_memory_once(report);
         process.memory = report->item[report->count - 1];
     } else {
         add_item(report, &process.memory);
@@ -191,7 +191,7 @@ int tact_realtime_processor(int cpu)
 
 static int is_cpu_taken(int cpu)
 {
-    for (int i = 0; i < THREADS; i++) {
+    for (int i = 0; i < MAX_FUSED_THREADS; i++) {
         if (i != self.slot && atomic_load(&process.thread[i]) && process.cpu[i] == cpu) {
             return 1;
         }
@@ -246,8 +246,8 @@ static void pin(const struct tact_realtime_options *options, struct tact_realtim
     }
 }
 
-static void set_slack(const struct tact_realtime_options *options,
-                      struct tact_realtime_report *report)
+static void set_timer_slack(const struct tact_realtime_options *options,
+                            struct tact_realtime_report *report)
 {
     const int old = prctl(PR_GET_TIMERSLACK, 0, 0, 0, 0);
     if (old < 0 || prctl(PR_SET_TIMERSLACK, (unsigned long)options->timer_slack_ns, 0, 0, 0)) {
@@ -272,27 +272,27 @@ static void demote(int slot)
 /* The signal is directed to the process. The kernel delivers it to the thread over its limit, which
  * unblocks it; if another thread receives it, the origin is unknown, and all entered threads are
  * demoted. */
-static void on_fuse(int signal_number)
+static void handle_fuse_signal(int signal_number)
 {
     (void)signal_number;
     const int saved = errno;
     const pid_t here = gettid();
     int known = 0;
-    for (int i = 0; i < THREADS; i++) {
+    for (int i = 0; i < MAX_FUSED_THREADS; i++) {
         if (atomic_load(&process.thread[i]) == here) {
             known = 1;
             demote(i);
         }
     }
-    for (int i = 0; !known && i < THREADS; i++) {
+    for (int i = 0; !known && i < MAX_FUSED_THREADS; i++) {
         demote(i);
     }
     errno = saved;
 }
 
-static int install_fuse(int64_t fuse_us)
+static int install_fuse_handler(int64_t fuse_us)
 {
-    struct sigaction action = {.sa_handler = on_fuse, .sa_flags = SA_RESTART};
+    struct sigaction action = {.sa_handler = handle_fuse_signal, .sa_flags = SA_RESTART};
     sigemptyset(&action.sa_mask);
     getrlimit(RLIMIT_RTTIME, &process.rttime);
     const struct rlimit limit = {(rlim_t)fuse_us, process.rttime.rlim_max};
@@ -306,18 +306,18 @@ static int install_fuse(int64_t fuse_us)
     return 0;
 }
 
-static void set_fuse(const struct tact_realtime_options *options,
-                     struct tact_realtime_report *report)
+static void set_cpu_time_fuse(const struct tact_realtime_options *options,
+                              struct tact_realtime_report *report)
 {
     sigset_t xcpu;
     sigemptyset(&xcpu);
     sigaddset(&xcpu, SIGXCPU);
     if (self.slot < 0) {
         refused(report, "fuse", EAGAIN, "run fewer sessions in one process",
-                "%d threads of this process already have one", THREADS);
+                "%d threads of this process already have one", MAX_FUSED_THREADS);
         return;
     }
-    const int error = process.fused ? 0 : install_fuse(options->fuse_us);
+    const int error = process.fused ? 0 : install_fuse_handler(options->fuse_us);
     if (error) {
         refused(report, "fuse", error, "ulimit -R unlimited", "RLIMIT_RTTIME %lld us: %s",
                 (long long)options->fuse_us, strerror(error));
@@ -366,11 +366,11 @@ static void set_scheduler(const struct tact_realtime_options *options,
     char text[32];
     refused(report, "scheduler", error, geteuid() == 0 ? TACT_FIX_RTPRIO_GROUP : TACT_FIX_RTPRIO,
             "SCHED_FIFO %d: %s (RLIMIT_RTPRIO %s)", options->priority, strerror(error),
-            limit_text(limit.rlim_cur, text, sizeof text));
+            resource_limit_text(limit.rlim_cur, text, sizeof text));
 }
 
 /* Touches the stack below the caller's frame over its maximum use. */
-__attribute__((noinline)) static void touch_stack(size_t bytes)
+__attribute__((noinline)) static void touch_stack_pages(size_t bytes)
 {
     unsigned char pages[bytes];
     volatile unsigned char *p = pages;
@@ -398,7 +398,7 @@ static void prefault_stack(const struct tact_realtime_options *options,
     const size_t room = (size_t)((uintptr_t)&here - (uintptr_t)low);
     const size_t requested = options->stack_size < room ? options->stack_size : room;
     if (requested > margin) {
-        touch_stack(requested - margin);
+        touch_stack_pages(requested - margin);
     }
     granted(report, "stack");
 }
@@ -412,7 +412,7 @@ static int valid_options(const struct tact_realtime_options *o)
 /* Allocates an entry of process.thread for the calling thread; -1: none is free. */
 static int allocate_slot(void)
 {
-    for (int i = 0; i < THREADS; i++) {
+    for (int i = 0; i < MAX_FUSED_THREADS; i++) {
         if (!atomic_load(&process.thread[i])) {
             process.cpu[i] = -1;
             atomic_store(&process.fuse_blown[i], 0);
@@ -437,10 +437,10 @@ static void set_up_thread(const struct tact_realtime_options *options,
         pin(options, r);
     }
     if (options->timer_slack_ns > 0) {
-        set_slack(options, r);
+        set_timer_slack(options, r);
     }
     if (options->priority > 0 && options->fuse_us > 0) {
-        set_fuse(options, r);
+        set_cpu_time_fuse(options, r);
     }
 }
 
@@ -457,7 +457,7 @@ int tact_realtime_enter(const struct tact_realtime_options *options,
         return -EBUSY;
     }
     self = (struct entry){.entered = 1, .cpu = -1, .slack = -1, .dma_fd = -1};
-    self_blown = 0;
+    this_thread_fuse_blown = 0;
     pthread_mutex_lock(&process.lock);
     self.slot = allocate_slot();
     set_up_thread(options, r);
@@ -487,7 +487,7 @@ static void release_process(void)
         munlockall();
     }
     if (self.slot >= 0) {
-        self_blown = atomic_load(&process.fuse_blown[self.slot]);
+        this_thread_fuse_blown = atomic_load(&process.fuse_blown[self.slot]);
         atomic_store(&process.thread[self.slot], 0);
     }
 }
@@ -518,7 +518,7 @@ void tact_realtime_leave(void)
 int tact_realtime_fuse_blown(void)
 {
     return self.entered && self.slot >= 0 ? atomic_load(&process.fuse_blown[self.slot])
-                                          : self_blown;
+                                          : this_thread_fuse_blown;
 }
 
 int tact_realtime_thread(pthread_t *thread, const struct tact_realtime_options *options,

@@ -37,7 +37,7 @@ static uint32_t power_of_two(uint32_t n)
 }
 
 /* Rounded up so that every element is aligned for any type; 0 if the size is invalid. */
-static size_t stride_of(size_t element_size)
+static size_t aligned_element_stride(size_t element_size)
 {
     const size_t align = _Alignof(max_align_t);
     return element_size == 0 || element_size > SIZE_MAX / 4
@@ -47,7 +47,7 @@ static size_t stride_of(size_t element_size)
 
 size_t tact_ring_bytes(uint32_t capacity, size_t element_size)
 {
-    const size_t stride = stride_of(element_size);
+    const size_t stride = aligned_element_stride(element_size);
     if (capacity == 0 || capacity > UINT32_C(1) << 31 || stride == 0) {
         return 0;
     }
@@ -69,7 +69,7 @@ int tact_ring_attach(struct tact_ring **out, void *memory, uint32_t capacity, si
     }
     *ring = (struct tact_ring){.shared = memory,
                                .mask = power_of_two(capacity) - 1,
-                               .stride = stride_of(element_size),
+                               .stride = aligned_element_stride(element_size),
                                .elements = (unsigned char *)memory + sizeof(struct counters)};
     *out = ring;
     return 0;

@@ -5,15 +5,15 @@
 #include <string.h>
 #include "contact/elementary.h"
 
-#define HEAD_SIZE (3 + 2 * TACT_TRIP_CAUSES)
-#define CHANNEL_SIZE 4
+#define STATE_HEAD_DOUBLES (3 + 2 * TACT_TRIP_CAUSES)
+#define STATE_CHANNEL_DOUBLES 4
 
 struct tact_safety_options tact_safety_default(void)
 {
     return (struct tact_safety_options){.period = 0.001, .ramp = 0.2};
 }
 
-static int channel_valid(const struct tact_safety_channel *c)
+static int is_channel_valid(const struct tact_safety_channel *c)
 {
     return isfinite(c->limit) && c->limit >= 0.0 && c->rate > 0.0 && isfinite(c->cutoff) &&
            c->cutoff >= 0.0;
@@ -29,7 +29,7 @@ int tact_safety_init(struct tact_safety *s, const struct tact_safety_channel *ch
         return -EINVAL;
     }
     for (int i = 0; i < n; i++) {
-        if (!channel_valid(&channels[i])) {
+        if (!is_channel_valid(&channels[i])) {
             return -EINVAL;
         }
     }
@@ -56,8 +56,8 @@ static void record_trip(struct tact_safety *s, enum tact_trip_cause cause, int c
 }
 
 /* A limit that acts in consecutive ticks is one trip; *acting is the state. */
-static void record_limit(struct tact_safety *s, enum tact_trip_cause cause, int channel,
-                         double value, uint64_t tick, int acts, int32_t *acting)
+static void record_limit_trip(struct tact_safety *s, enum tact_trip_cause cause, int channel,
+                              double value, uint64_t tick, int acts, int32_t *acting)
 {
     if (acts) {
         s->ticks[cause]++;
@@ -92,7 +92,7 @@ static int all_finite(struct tact_safety *s, const double *requested, uint64_t t
     return !bad;
 }
 
-static double step_channel(struct tact_safety *s, int i, double requested, uint64_t tick)
+static double step_safety_channel(struct tact_safety *s, int i, double requested, uint64_t tick)
 {
     const double step = s->setting[i].step;
     const double limit = s->setting[i].limit;
@@ -107,11 +107,11 @@ static double step_channel(struct tact_safety *s, int i, double requested, uint6
     const double change = target - last;
     const int fast = fabs(change) > step;
     const double slowed = fast ? last + copysign(step, change) : target;
-    record_limit(s, TACT_TRIP_RATE, i, target, tick, fast, &s->channel[i].slowed);
+    record_limit_trip(s, TACT_TRIP_RATE, i, target, tick, fast, &s->channel[i].slowed);
 
     const int over = fabs(slowed) > limit;
     const double out = over ? copysign(limit, slowed) : slowed;
-    record_limit(s, TACT_TRIP_CLAMP, i, slowed, tick, over, &s->channel[i].clamped);
+    record_limit_trip(s, TACT_TRIP_CLAMP, i, slowed, tick, over, &s->channel[i].clamped);
     s->channel[i].sent = out;
     return out;
 }
@@ -139,7 +139,7 @@ int tact_safety_step(struct tact_safety *s, const double *requested, int deadman
     }
     s->ramp = fmin(1.0, s->ramp + s->ramp_step);
     for (int i = 0; i < s->count; i++) {
-        sent[i] = step_channel(s, i, requested[i], tick);
+        sent[i] = step_safety_channel(s, i, requested[i], tick);
     }
     return s->state;
 }
@@ -183,7 +183,7 @@ const char *tact_trip_name(int cause)
 
 int tact_safety_state_size(int n)
 {
-    return HEAD_SIZE + CHANNEL_SIZE * n;
+    return STATE_HEAD_DOUBLES + STATE_CHANNEL_DOUBLES * n;
 }
 
 void tact_safety_save(const struct tact_safety *s, double *v)
@@ -213,15 +213,15 @@ static int is_integer_up_to(double x, int last)
     return 0;
 }
 
-static int state_valid(const struct tact_safety *s, const double *v)
+static int is_saved_state_valid(const struct tact_safety *s, const double *v)
 {
     int ok = is_integer_up_to(v[0], TACT_SAFETY_FAULT) && is_integer_up_to(v[1], 1) &&
              v[2] >= 0.0 && v[2] <= 1.0;
-    for (int i = 3; i < HEAD_SIZE; i++) {
+    for (int i = 3; i < STATE_HEAD_DOUBLES; i++) {
         ok = ok && v[i] >= 0.0 && v[i] <= 0x1p53;
     }
     for (int i = 0; i < s->count; i++) {
-        const double *c = v + HEAD_SIZE + CHANNEL_SIZE * i;
+        const double *c = v + STATE_HEAD_DOUBLES + STATE_CHANNEL_DOUBLES * i;
         ok = ok && isfinite(c[0]) && fabs(c[1]) <= s->setting[i].limit &&
              is_integer_up_to(c[2], 1) && is_integer_up_to(c[3], 1);
     }
@@ -230,7 +230,7 @@ static int state_valid(const struct tact_safety *s, const double *v)
 
 int tact_safety_load(struct tact_safety *s, const double *v)
 {
-    if (!state_valid(s, v)) {
+    if (!is_saved_state_valid(s, v)) {
         return -EINVAL;
     }
     s->state = (int32_t)*v++;

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #define CACHE_LINE 64
-#define SLOT 3u  /* bits of the shared word with the slot's index */
-#define FRESH 4u /* the slot has a value that was not yet read */
+#define SLOT_INDEX_BITS 3u  /* bits of the shared word with the slot's index */
+#define UNREAD_VALUE_BIT 4u /* the slot has a value that was not yet read */
 
 struct tact_triple {
     _Alignas(CACHE_LINE) _Atomic uint32_t shared; /* index of the slot that is exchanged */
@@ -75,23 +75,25 @@ void tact_triple_publish(struct tact_triple *triple)
 {
     triple->sequence[triple->back] = triple->next_sequence++;
     /* Release: publishes the value. Acquire: the reader has finished with the slot it returned. */
-    const uint32_t taken =
-        atomic_exchange_explicit(&triple->shared, triple->back | FRESH, memory_order_acq_rel);
-    triple->back = taken & SLOT;
+    const uint32_t taken = atomic_exchange_explicit(
+        &triple->shared, triple->back | UNREAD_VALUE_BIT, memory_order_acq_rel);
+    triple->back = taken & SLOT_INDEX_BITS;
     count(&triple->published);
-    if (taken & FRESH) {
+    if (taken & UNREAD_VALUE_BIT) {
         count(&triple->overwritten);
     }
 }
 
 const void *tact_triple_read(struct tact_triple *triple, int *fresh)
 {
-    /* Only the reader clears FRESH, so a slot with FRESH can only be replaced by a newer one. */
-    const int newer = (atomic_load_explicit(&triple->shared, memory_order_relaxed) & FRESH) != 0;
+    /* Only the reader clears UNREAD_VALUE_BIT, so a slot with UNREAD_VALUE_BIT can only be replaced
+     * by a newer one. */
+    const int newer =
+        (atomic_load_explicit(&triple->shared, memory_order_relaxed) & UNREAD_VALUE_BIT) != 0;
     if (newer) {
         const uint32_t taken =
             atomic_exchange_explicit(&triple->shared, triple->front, memory_order_acq_rel);
-        triple->front = taken & SLOT;
+        triple->front = taken & SLOT_INDEX_BITS;
         triple->have = 1;
     }
     if (fresh) {

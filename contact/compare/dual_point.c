@@ -14,7 +14,7 @@ enum { MOST_STEPS = 2000 };
 
 /** The objective is r plus a very small multiple of x, so that no two bases are equally good and
  * the steps cannot cycle. */
-static const double OBJECTIVE[4] = {0.37e-12, -0.61e-12, 0.23e-12, 1.0};
+static const double LINEAR_OBJECTIVE[4] = {0.37e-12, -0.61e-12, 0.23e-12, 1.0};
 
 /** Solves the 4 x 4 system m x = b; returns 0 where it is singular. */
 static int solve4(double m[4][4], const double b[4], double x[4])
@@ -78,7 +78,7 @@ static int leaving(const struct basis *b, const double entering[4])
             transposed[i][j] = b->row[j][i];
         }
     }
-    if (!solve4(transposed, OBJECTIVE, weight) || !solve4(transposed, entering, share)) {
+    if (!solve4(transposed, LINEAR_OBJECTIVE, weight) || !solve4(transposed, entering, share)) {
         return -1;
     }
     for (int i = 0; i < 4; i++) {
@@ -91,8 +91,8 @@ static int leaving(const struct basis *b, const double entering[4])
     return out;
 }
 
-int tact_dual_deepest(const double (*plane)[4], size_t count, double size, double point[3],
-                      double *depth)
+int tact_dual_deepest_inner_point(const double (*plane)[4], size_t count, double size,
+                                  double point[3], double *depth)
 {
     struct basis b;
     start(&b, size);

@@ -95,7 +95,7 @@ static void add_shape(struct dual *d, const struct tact_shape *shape, const stru
     }
 }
 
-static int compare_entries(const void *pa, const void *pb)
+static int compare_duals(const void *pa, const void *pb)
 {
     const struct entry *a = pa, *b = pb;
     for (int k = 0; k < 3; k++) {
@@ -107,7 +107,7 @@ static int compare_entries(const void *pa, const void *pb)
 }
 
 /** 1 where two duals belong to one plane. */
-static int is_same(const struct entry *a, const struct entry *b)
+static int are_duals_of_one_plane(const struct entry *a, const struct entry *b)
 {
     double apart[3];
     tact_v3_sub(apart, a->point, b->point);
@@ -116,7 +116,7 @@ static int is_same(const struct entry *a, const struct entry *b)
 
 /** Moves the origin to an inner point and makes the duals, one for each plane. Returns 0, -ENOMEM.
  */
-static int make_duals(struct dual *d, const double inner[3])
+static int compute_dual_points(struct dual *d, const double inner[3])
 {
     size_t room = d->count ? d->count : 1;
     struct entry *entry = calloc(room, sizeof *entry);
@@ -131,13 +131,13 @@ static int make_duals(struct dual *d, const double inner[3])
         entry[i].owner = d->owner[i];
         tact_v3_scale(entry[i].point, d->plane[i], 1.0 / entry[i].plane[3]);
     }
-    qsort(entry, d->count, sizeof *entry, compare_entries);
+    qsort(entry, d->count, sizeof *entry, compare_duals);
     size_t kept = 0;
     for (size_t i = 0; i < d->count; i++) {
         size_t twin = kept;
         double reach = SAME * tact_v3_norm(entry[i].point);
         while (twin > 0 && entry[twin - 1].point[0] >= entry[i].point[0] - reach &&
-               !is_same(&entry[i], &entry[twin - 1])) {
+               !are_duals_of_one_plane(&entry[i], &entry[twin - 1])) {
             twin--;
         }
         if (twin > 0 && entry[twin - 1].point[0] >= entry[i].point[0] - reach) {
@@ -158,7 +158,7 @@ static int make_duals(struct dual *d, const double inner[3])
 }
 
 /** Records every facet of the hull of duals as a corner on each of its planes. */
-static int list_corners(struct dual *d, qhT *qh)
+static int record_hull_corners(struct dual *d, qhT *qh)
 {
     facetT *facet;
     FORALLfacets
@@ -183,7 +183,7 @@ static int list_corners(struct dual *d, qhT *qh)
 }
 
 /** Finds the corners. Returns 0, -EDOM, -ENOMEM. */
-static int find_corners(struct dual *d)
+static int compute_corners(struct dual *d)
 {
     char command[] = "qhull Pp", *text = NULL;
     size_t size = 0;
@@ -194,7 +194,7 @@ static int find_corners(struct dual *d)
     if (rc == 0) {
         qh_zero(qh, log);
         int failed = qh_new_qhull(qh, 3, (int)d->count, d->point[0], False, command, log, log);
-        rc = failed == qh_ERRmem ? -ENOMEM : failed ? -EDOM : list_corners(d, qh);
+        rc = failed == qh_ERRmem ? -ENOMEM : failed ? -EDOM : record_hull_corners(d, qh);
         qh_freeqhull(qh, !qh_ALL);
         qh_memfreeshort(qh, &kept, &blocks);
     }
@@ -206,7 +206,7 @@ static int find_corners(struct dual *d)
     return rc;
 }
 
-static int compare_corners(const void *pa, const void *pb)
+static int compare_corner_angles(const void *pa, const void *pb)
 {
     const struct corner *a = pa, *b = pb;
     if (a->plane != b->plane) {
@@ -216,10 +216,10 @@ static int compare_corners(const void *pa, const void *pb)
 }
 
 /** Sorts the corners of each plane about their mean. */
-static void order_corners(struct dual *d)
+static void sort_corners_by_angle(struct dual *d)
 {
     if (d->corners) {
-        qsort(d->corner, d->corners, sizeof *d->corner, compare_corners);
+        qsort(d->corner, d->corners, sizeof *d->corner, compare_corner_angles);
     }
     for (size_t i = 0, end; i < d->corners; i = end) {
         double middle[3] = {0.0}, u[3], w[3];
@@ -233,7 +233,7 @@ static void order_corners(struct dual *d)
             tact_v3_sub(apart, d->corner[k].r, middle);
             d->corner[k].angle = tact_atan2(tact_v3_dot(apart, w), tact_v3_dot(apart, u));
         }
-        qsort(d->corner + i, end - i, sizeof *d->corner, compare_corners);
+        qsort(d->corner + i, end - i, sizeof *d->corner, compare_corner_angles);
     }
 }
 
@@ -294,18 +294,19 @@ static int solve(struct dual *d, double size, struct tact_moments *out)
     static const double axes[9] = {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0};
     struct tact_moment_sums sums;
     double inner[3], depth;
-    if (!tact_dual_deepest((const double(*)[4])d->plane, d->count, size, inner, &depth)) {
+    if (!tact_dual_deepest_inner_point((const double(*)[4])d->plane, d->count, size, inner,
+                                       &depth)) {
         return -EDOM;
     }
     if (depth <= 1e-14 * size) {
         return 0;
     }
-    int rc = make_duals(d, inner);
-    rc = rc ? rc : find_corners(d);
+    int rc = compute_dual_points(d, inner);
+    rc = rc ? rc : compute_corners(d);
     if (rc) {
         return rc;
     }
-    order_corners(d);
+    sort_corners_by_angle(d);
     integrate(d, &sums);
     return tact_sums_finish(&sums, axes, d->origin, out);
 }

@@ -40,7 +40,7 @@ static const struct bounds EMPTY_BOUNDS = {{INFINITY, INFINITY, INFINITY},
                                            {-INFINITY, -INFINITY, -INFINITY}};
 
 /** Bounds in the world; a half-space has none. */
-static struct bounds bounds_of(const struct tact_rays_body *body)
+static struct bounds compute_world_bounds(const struct tact_rays_body *body)
 {
     struct bounds b = EMPTY_BOUNDS;
     double r[9], p[3];
@@ -79,8 +79,8 @@ static int is_inside(const struct reading *r, int crossed, int winding)
 }
 
 /** Adds the part of a ray from z0 to z1, in the middle of a cell of sizes hu and hv. */
-static void add_stretch(struct direction *d, const struct tact_rays_lattice *l,
-                        const double middle[3], double u, double v, double z0, double z1)
+static void add_ray_interval_sums(struct direction *d, const struct tact_rays_lattice *l,
+                                  const double middle[3], double u, double v, double z0, double z1)
 {
     static const int place[3][3] = {{0, 3, 4}, {3, 1, 5}, {4, 5, 2}};
     struct tact_moment_sums *s = &d->sums;
@@ -127,14 +127,14 @@ static void add_surface(struct direction *d, const struct tact_rays_lattice *l,
 static void sum_ray(struct direction *d, const struct tact_rays_lattice *l, const double middle[3],
                     const struct tact_rays_hit *hit, size_t count, const struct reading read[2])
 {
-    double u = tact_rays_middle(l, l->u, (int)hit->cell / l->side);
-    double v = tact_rays_middle(l, l->v, (int)hit->cell % l->side);
+    double u = tact_rays_cell_middle(l, l->u, (int)hit->cell / l->side);
+    double v = tact_rays_cell_middle(l, l->v, (int)hit->cell % l->side);
     double same = SAME * (fabs(middle[l->axis]) + l->side * l->step[l->axis]), from = 0.0;
     int crossed[2] = {0}, winding[2] = {0}, in[2] = {0}, was[2];
     for (size_t i = 0; i < count;) {
         double z = hit[i].depth;
         if (in[0] && in[1] && z > from) {
-            add_stretch(d, l, middle, u, v, from, z);
+            add_ray_interval_sums(d, l, middle, u, v, from, z);
         }
         for (int k = 0; k < 2; k++) {
             was[k] = in[k];
@@ -199,9 +199,9 @@ static int cast(const struct tact_rays_body *a, const struct tact_rays_body *b,
         memset(&direction[k], 0, sizeof direction[k]);
         direction[k].found = EMPTY_BOUNDS;
         hits.count = 0;
-        tact_rays_cast(&l, a, 0, &hits);
-        tact_rays_cast(&l, b, 1, &hits);
-        tact_rays_sort(&hits);
+        tact_rays_cast_body(&l, a, 0, &hits);
+        tact_rays_cast_body(&l, b, 1, &hits);
+        tact_rays_sort_hits(&hits);
         sum_rays(&direction[k], &l, middle, &hits);
     }
     free(hits.hit);
@@ -260,7 +260,7 @@ static void combine(const struct direction direction[3], struct tact_moment_sums
 static int common_bounds(const struct tact_rays_body *a, const struct tact_rays_body *b,
                          struct bounds *in)
 {
-    struct bounds of_a = bounds_of(a), of_b = bounds_of(b);
+    struct bounds of_a = compute_world_bounds(a), of_b = compute_world_bounds(b);
     for (int k = 0; k < 3; k++) {
         in->lower[k] = tact_max(of_a.lower[k], of_b.lower[k]);
         in->upper[k] = tact_min(of_a.upper[k], of_b.upper[k]);

@@ -31,7 +31,7 @@ static int compare_hits(const void *pa, const void *pb)
     return a->body != b->body ? a->body - b->body : a->turn - b->turn;
 }
 
-void tact_rays_sort(struct tact_rays_hits *hits)
+void tact_rays_sort_hits(struct tact_rays_hits *hits)
 {
     if (hits->count) {
         qsort(hits->hit, hits->count, sizeof *hits->hit, compare_hits);
@@ -44,8 +44,8 @@ static void cast_sphere(const struct tact_rays_lattice *l, const struct tact_ray
     const double *c = body->pose.position;
     for (int i = 0; i < l->side; i++) {
         for (int j = 0; j < l->side; j++) {
-            double x = tact_rays_middle(l, l->u, i) - c[l->u];
-            double y = tact_rays_middle(l, l->v, j) - c[l->v];
+            double x = tact_rays_cell_middle(l, l->u, i) - c[l->u];
+            double y = tact_rays_cell_middle(l, l->v, j) - c[l->v];
             double square = body->radius * body->radius - x * x - y * y;
             uint32_t cell = (uint32_t)(i * l->side + j);
             if (square > 0.0) {
@@ -65,8 +65,8 @@ static void cast_halfspace(const struct tact_rays_lattice *l, const struct tact_
     double along = n[l->axis];
     for (int i = 0; i < l->side; i++) {
         for (int j = 0; j < l->side; j++) {
-            double height = n[l->u] * (tact_rays_middle(l, l->u, i) - o[l->u]) +
-                            n[l->v] * (tact_rays_middle(l, l->v, j) - o[l->v]);
+            double height = n[l->u] * (tact_rays_cell_middle(l, l->u, i) - o[l->u]) +
+                            n[l->v] * (tact_rays_cell_middle(l, l->v, j) - o[l->v]);
             double depth = o[l->axis] - height / along, first = -INFINITY, last = INFINITY;
             uint32_t cell = (uint32_t)(i * l->side + j);
             /* A plane along the rays is not crossed by them. */
@@ -88,7 +88,7 @@ struct edge {
     double x, y, dx, dy, sign;
 };
 
-static struct edge make_edge(const double *a, const double *b)
+static struct edge make_oriented_edge(const double *a, const double *b)
 {
     int turned = a[0] != b[0] ? a[0] > b[0] : a[1] > b[1];
     const double *low = turned ? b : a, *high = turned ? a : b;
@@ -104,8 +104,8 @@ static double side_of(const struct edge *e, double x, double y)
 }
 
 /** First and last cell whose middle may lie between two coordinates. */
-static int cells_between(const struct tact_rays_lattice *l, int axis, double low, double high,
-                         int range[2])
+static int cell_range_between(const struct tact_rays_lattice *l, int axis, double low, double high,
+                              int range[2])
 {
     double first = floor((low - l->lower[axis]) / l->step[axis] - 1.0);
     double last = ceil((high - l->lower[axis]) / l->step[axis]);
@@ -128,8 +128,8 @@ static void cast_triangle(const struct tact_rays_lattice *l, double (*p)[3], uin
         }
     }
     int columns[2], rows[2];
-    if (!cells_between(l, l->u, low[0], high[0], columns) ||
-        !cells_between(l, l->v, low[1], high[1], rows)) {
+    if (!cell_range_between(l, l->u, low[0], high[0], columns) ||
+        !cell_range_between(l, l->v, low[1], high[1], rows)) {
         return;
     }
     double ux = q[1][0] - q[0][0], uy = q[1][1] - q[0][1];
@@ -137,13 +137,14 @@ static void cast_triangle(const struct tact_rays_lattice *l, double (*p)[3], uin
     if (area == 0.0) {
         return;
     }
-    struct edge edges[3] = {make_edge(q[0], q[1]), make_edge(q[1], q[2]), make_edge(q[2], q[0])};
+    struct edge edges[3] = {make_oriented_edge(q[0], q[1]), make_oriented_edge(q[1], q[2]),
+                            make_oriented_edge(q[2], q[0])};
     double facing = area > 0.0 ? 1.0 : -1.0;
     double least = tact_min(d[0], tact_min(d[1], d[2]));
     double most = tact_max(d[0], tact_max(d[1], d[2]));
     for (int i = columns[0]; i <= columns[1]; i++) {
         for (int j = rows[0]; j <= rows[1]; j++) {
-            double x = tact_rays_middle(l, l->u, i), y = tact_rays_middle(l, l->v, j);
+            double x = tact_rays_cell_middle(l, l->u, i), y = tact_rays_cell_middle(l, l->v, j);
             if (side_of(&edges[0], x, y) != facing || side_of(&edges[1], x, y) != facing ||
                 side_of(&edges[2], x, y) != facing) {
                 continue;
@@ -158,8 +159,8 @@ static void cast_triangle(const struct tact_rays_lattice *l, double (*p)[3], uin
     }
 }
 
-void tact_rays_cast(const struct tact_rays_lattice *l, const struct tact_rays_body *body,
-                    uint8_t number, struct tact_rays_hits *hits)
+void tact_rays_cast_body(const struct tact_rays_lattice *l, const struct tact_rays_body *body,
+                         uint8_t number, struct tact_rays_hits *hits)
 {
     double r[9], p[3][3];
     if (body->kind == TACT_SHAPE_SPHERE) {

@@ -27,16 +27,16 @@ struct tact_rays_hits {
 
 /** Coordinate of a cell's middle across the rays, along u or v. The middles are displaced by a
  * small irrational fraction, away from the corners of models with round numbers. */
-static inline double tact_rays_middle(const struct tact_rays_lattice *l, int axis, int i)
+static inline double tact_rays_cell_middle(const struct tact_rays_lattice *l, int axis, int i)
 {
     return l->lower[axis] + (i + 0.5 + (axis == l->u ? 0.0001370 : -0.0002113)) * l->step[axis];
 }
 
 /** Appends all crossings of the lattice's rays with a body's surface. */
-void tact_rays_cast(const struct tact_rays_lattice *l, const struct tact_rays_body *body,
-                    uint8_t number, struct tact_rays_hits *hits);
+void tact_rays_cast_body(const struct tact_rays_lattice *l, const struct tact_rays_body *body,
+                         uint8_t number, struct tact_rays_hits *hits);
 
 /** Sorts the crossings by cell and depth. */
-void tact_rays_sort(struct tact_rays_hits *hits);
+void tact_rays_sort_hits(struct tact_rays_hits *hits);
 
 #endif

@@ -15,9 +15,9 @@ enum { STEPS = 8, SWITCHES = 6 };
 /* Projects the normal part onto the face, and updates everything that depends on it. */
 static void update_state(struct tact_active *a)
 {
-    tact_face_project(a);
+    tact_active_face_project(a);
     tact_active_velocities(a);
-    tact_active_evaluate(a);
+    tact_active_update_friction(a);
 }
 
 /* Newton's method with the present face and slip state. Returns 1 where it converged. */
@@ -26,13 +26,13 @@ static int newton_on_face(struct tact_active *a)
     struct tact_active_change change;
     for (int step = 0;; step++) {
         if (step == 0 || a->face == FACE_RIM) {
-            tact_face_span(a);
+            tact_active_face_directions(a);
         }
         double left = tact_active_residual(a), size = tact_active_velocity_scale(a);
         if (left <= SOLVED * size || step == STEPS) {
             return left <= REST * size;
         }
-        tact_active_step(a, &change);
+        tact_active_newton_step(a, &change);
         tact_v3_add(a->n, a->n, change.n);
         tact_v3_add(a->t, a->t, change.t);
         a->gamma += change.gamma;
@@ -44,41 +44,41 @@ static int newton_on_face(struct tact_active *a)
 }
 
 /* Multiplier of slip with the smallest residual. */
-static void guess_gamma(struct tact_active *a)
+static void estimate_slip_multiplier(struct tact_active *a)
 {
     double v[3], resist[3];
-    tact_active_slip(a, v);
-    tact_active_normal(a, resist);
+    tact_active_compute_slip(a, v);
+    tact_active_limit_surface_normal(a, resist);
     double size = tact_v3_dot(resist, resist);
     a->gamma = size > 0.0 ? tact_max(0.0, -tact_v3_dot(resist, v) / size) : 0.0;
 }
 
 /* Switches to slip: scales friction to its limit. */
-static void begin_slip(struct tact_active *a)
+static void begin_slip_phase(struct tact_active *a)
 {
     tact_v3_scale(a->t, a->t, a->n[0] / sqrt(a->g));
     a->slips = 1;
     update_state(a);
-    guess_gamma(a);
+    estimate_slip_multiplier(a);
 }
 
 /* 1 where the slip state is consistent with the solution; otherwise switches it. */
-static int update_slip(struct tact_active *a)
+static int update_slip_state(struct tact_active *a)
 {
     if (a->slips && a->gamma < 0.0) {
         a->slips = 0;
         return 0;
     }
     if (!a->slips && a->g > a->n[0] * a->n[0]) {
-        begin_slip(a);
+        begin_slip_phase(a);
         return 0;
     }
     return 1;
 }
 
 /* Loads a 3 x 3 part of S, scaled; returns its largest diagonal entry. */
-static double load_part(const struct tact_local_problem *problem, const double *unit, int row,
-                        int column, double *out)
+static double load_scaled_block(const struct tact_local_problem *problem, const double *unit,
+                                int row, int column, double *out)
 {
     const int *i = tact_local_entry + row, *j = tact_local_entry + column;
     for (int k = 0; k < 9; k++) {
@@ -88,8 +88,8 @@ static double load_part(const struct tact_local_problem *problem, const double *
 }
 
 /* Loads a part of b and of r, scaled; returns the largest entry of b. */
-static double load_rows(const struct tact_local_problem *problem, const double *unit,
-                        const double *r, int row, double *b, double *x)
+static double load_scaled_rows(const struct tact_local_problem *problem, const double *unit,
+                               const double *r, int row, double *b, double *x)
 {
     double most = 0.0;
     for (int i = 0; i < 3; i++) {
@@ -102,22 +102,22 @@ static double load_rows(const struct tact_local_problem *problem, const double *
 }
 
 /* Loads S, b and r, scaled. */
-static void load_scaled(const struct tact_local_problem *problem, const double *r,
-                        struct tact_active *a)
+static void load_scaled_problem(const struct tact_local_problem *problem, const double *r,
+                                struct tact_active *a)
 {
     const double *unit = a->unit;
-    double normal = load_part(problem, unit, 0, 0, a->nn);
-    double friction = load_part(problem, unit, 3, 3, a->tt);
-    load_part(problem, unit, 0, 3, a->nt);
+    double normal = load_scaled_block(problem, unit, 0, 0, a->nn);
+    double friction = load_scaled_block(problem, unit, 3, 3, a->tt);
+    load_scaled_block(problem, unit, 0, 3, a->nt);
     a->stiffness = tact_max(normal, friction);
-    normal = load_rows(problem, unit, r, 0, a->bn, a->n);
-    friction = load_rows(problem, unit, r, 3, a->bt, a->t);
+    normal = load_scaled_rows(problem, unit, r, 0, a->bn, a->n);
+    friction = load_scaled_rows(problem, unit, r, 3, a->bt, a->t);
     a->drive = tact_max(normal, friction);
 }
 
 /* Scales the impulse so that the normal force does no work. The other unknowns may be near the
  * solution even where the magnitude is not. */
-static void fit_size(struct tact_active *a)
+static void scale_impulse_to_zero_work(struct tact_active *a)
 {
     double s[3], power, drive = tact_v3_dot(a->n, a->bn);
     tact_v3_sub(s, a->un, a->bn);
@@ -133,7 +133,7 @@ static void fit_size(struct tact_active *a)
 static int scale_problem(const struct tact_local_problem *problem, const double *r,
                          struct tact_active *a)
 {
-    int rolls = tact_local_rolls(problem);
+    int rolls = tact_local_transmits_rolling(problem);
     double mu = problem->mu, arm = mu * problem->spin_arm;
     int turns = problem->spin_arm > 0.0; /* 0: a point contact, without torsion */
     if (!(r[0] > 0.0) || !(mu > 0.0) || (rolls && !turns)) {
@@ -142,7 +142,7 @@ static int scale_problem(const struct tact_local_problem *problem, const double 
     const double unit[6] = {
         1.0, rolls ? -problem->semi[0] : 0.0, rolls ? problem->semi[1] : 0.0, mu, mu, arm};
     memcpy(a->unit, unit, sizeof unit);
-    load_scaled(problem, r, a);
+    load_scaled_problem(problem, r, a);
     if (!turns) {
         a->tt[8] = a->stiffness;
     }
@@ -169,19 +169,19 @@ static int begin_active_set(const struct tact_local_problem *problem, const doub
     if (!scale_problem(problem, r, a)) {
         return 0;
     }
-    tact_face_choose(a);
-    tact_face_project(a);
+    tact_active_face_choose(a);
+    tact_active_face_project(a);
     tact_active_velocities(a);
     if (fits) {
-        fit_size(a);
+        scale_impulse_to_zero_work(a);
     }
-    tact_active_evaluate(a);
+    tact_active_update_friction(a);
     a->slips = sqrt(a->g) >= AT_LIMIT * a->n[0];
-    guess_gamma(a);
+    estimate_slip_multiplier(a);
     return 1;
 }
 
-int tact_local_active(const struct tact_local_problem *problem, double r[6])
+int tact_local_active_set(const struct tact_local_problem *problem, double r[6])
 {
     struct tact_active a;
     if (!begin_active_set(problem, r, 1, &a)) {
@@ -191,7 +191,7 @@ int tact_local_active(const struct tact_local_problem *problem, double r[6])
         if (!newton_on_face(&a)) {
             return -1;
         }
-        if (tact_face_update(&a) && update_slip(&a)) {
+        if (tact_active_face_update(&a) && update_slip_state(&a)) {
             for (int k = 0; k < 3; k++) {
                 r[tact_local_entry[k]] = a.unit[k] * a.n[k];
                 r[tact_local_entry[3 + k]] = a.unit[3 + k] * a.t[k];
@@ -204,8 +204,8 @@ int tact_local_active(const struct tact_local_problem *problem, double r[6])
     return -1;
 }
 
-int tact_local_derivative(const struct tact_local_problem *problem, int limits, const double r[6],
-                          double *slope)
+int tact_local_impulse_derivative(const struct tact_local_problem *problem, int limits,
+                                  const double r[6], double *slope)
 {
     struct tact_active a;
     struct tact_active_change change;
@@ -216,11 +216,11 @@ int tact_local_derivative(const struct tact_local_problem *problem, int limits, 
     if (limits >= 0) {
         a.slips = (limits & (TACT_LIMIT_CONE | TACT_LIMIT_SPIN)) != 0;
     }
-    tact_face_span(&a);
+    tact_active_face_directions(&a);
     for (int k = 0; k < 6; k++) {
         double b[6] = {0.0}, none[4] = {0.0};
         b[k] = a.unit[k];
-        tact_active_respond(&a, b, b + 3, none, &change);
+        tact_active_unknown_changes(&a, b, b + 3, none, &change);
         if (!isfinite(change.t[0])) {
             return 0;
         }

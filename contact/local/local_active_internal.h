@@ -49,22 +49,22 @@ struct tact_active_change {
 
 /* Updates the velocities from n and t; and the centre of pressure, torsion and limit surface. */
 void tact_active_velocities(struct tact_active *a);
-void tact_active_evaluate(struct tact_active *a);
+void tact_active_update_friction(struct tact_active *a);
 
 /* Slip at the centre of pressure; and its direction where friction is at the limit surface. */
-void tact_active_slip(const struct tact_active *a, double *v);
-void tact_active_normal(const struct tact_active *a, double *out);
+void tact_active_compute_slip(const struct tact_active *a, double *v);
+void tact_active_limit_surface_normal(const struct tact_active *a, double *out);
 
 /* Largest residual of the equations of the face and of friction, as a velocity. */
 double tact_active_residual(const struct tact_active *a);
 
 /* Computes Newton's step. */
-void tact_active_step(const struct tact_active *a, struct tact_active_change *out);
+void tact_active_newton_step(const struct tact_active *a, struct tact_active_change *out);
 
 /* Changes of the unknowns for additional velocities (un, ut) and residuals `more` of the equations
  * of friction and its limit. */
-void tact_active_respond(const struct tact_active *a, const double *un, const double *ut,
-                         const double *more, struct tact_active_change *out);
+void tact_active_unknown_changes(const struct tact_active *a, const double *un, const double *ut,
+                                 const double *more, struct tact_active_change *out);
 
 /* Magnitude of the velocities of the problem, the scale of their rounding. */
 static inline double tact_active_velocity_scale(const struct tact_active *a)
@@ -74,26 +74,26 @@ static inline double tact_active_velocity_scale(const struct tact_active *a)
 }
 
 /* Chooses the face that contains the centre of pressure. */
-void tact_face_choose(struct tact_active *a);
+void tact_active_face_choose(struct tact_active *a);
 
 /* Projects the normal part onto the face. */
-void tact_face_project(struct tact_active *a);
+void tact_active_face_project(struct tact_active *a);
 
 /* Computes the directions within the face, and the response of the normal part along them. */
-void tact_face_span(struct tact_active *a);
+void tact_active_face_directions(struct tact_active *a);
 
 /* 1 where the face is consistent with the solution; otherwise switches to another. */
-int tact_face_update(struct tact_active *a);
+int tact_active_face_update(struct tact_active *a);
 
 /* Finds the solution from r, a solution of a similar problem; r: output. Returns the active limits,
  * or -1, with r unchanged, where the method does not converge. */
-int tact_local_active(const struct tact_local_problem *problem, double r[6]);
+int tact_local_active_set(const struct tact_local_problem *problem, double r[6]);
 
 /* Derivative of the solution r by b, 6 x 6 row-major. limits: those of r, by which it slips or
  * sticks; -1: it slips where its friction is at the limit. Returns 1, or 0 where it is not
  * available.
  */
-int tact_local_derivative(const struct tact_local_problem *problem, int limits, const double r[6],
-                          double *slope);
+int tact_local_impulse_derivative(const struct tact_local_problem *problem, int limits,
+                                  const double r[6], double *slope);
 
 #endif

@@ -9,7 +9,8 @@
 #include "contact/vec.h"
 
 /* Solves S_kk x = -b_k for the n rows and columns of S in `index`. */
-static void solve_rows(const double *s, const double *b, const int *index, int n, double *x)
+static void solve_selected_rows(const double *s, const double *b, const int *index, int n,
+                                double *x)
 {
     double a[36];
     for (int i = 0; i < n; i++) {
@@ -22,7 +23,8 @@ static void solve_rows(const double *s, const double *b, const int *index, int n
     tact_ldl_solve(a, n, x);
 }
 
-static void shift_to(const struct tact_local_problem *in, const double *p, double *s, double *b)
+static void shift_problem_to_point(const struct tact_local_problem *in, const double *p, double *s,
+                                   double *b)
 {
     /* Velocity at p = (p1, p2): v_n += p2 w_1 - p1 w_2, v_1 -= p2 w_n, v_2 += p1 w_n. */
     const double x[3][2] = {{p[1], -p[0]}, {-p[1], 0.0}, {p[0], 0.0}};
@@ -55,7 +57,7 @@ static void cone_direction(const double *f, double mu, double *q)
     q[2] = t > 0.0 ? mu * f[2] / t : 0.0;
 }
 
-static int outside_cone(const double *f, double mu)
+static int is_outside_friction_cone(const double *f, double mu)
 {
     return f[0] <= 0.0 || tact_hypot(f[1], f[2]) > mu * f[0];
 }
@@ -108,7 +110,8 @@ static void closest_on_ellipse(const double *semi, const double *d, double *p)
 
 /* Largest torsion about p for force r: eq. 13, or what the limit surface allows in addition to
  * friction. */
-static double spin_bound(const struct tact_local_problem *problem, const double *r, const double *p)
+static double torsion_bound_at_point(const struct tact_local_problem *problem, const double *r,
+                                     const double *p)
 {
     double most = problem->mu * r[0], w[2];
     if (problem->rectangle[0] > 0.0 && problem->rectangle[1] > 0.0) {
@@ -120,7 +123,7 @@ static double spin_bound(const struct tact_local_problem *problem, const double 
     double f = (r[1] * r[1] + r[2] * r[2]) / (most * most), lo = 0.0, hi = 1.0;
     for (int i = 0; i < 50; i++) {
         double m = 0.5 * (lo + hi);
-        *(tact_local_surface(problem, f, m * m, w) <= 1.0 ? &lo : &hi) = m;
+        *(tact_local_limit_surface(problem, f, m * m, w) <= 1.0 ? &lo : &hi) = m;
     }
     return most * problem->spin_arm * lo;
 }
@@ -131,9 +134,9 @@ static int solve_point(const struct tact_local_problem *problem, const double *p
 {
     static const int linear[3] = {0, 1, 2};
     double s[36], b[6];
-    shift_to(problem, p, s, b);
-    solve_rows(s, b, linear, 3, f);
-    if (!outside_cone(f, problem->mu)) {
+    shift_problem_to_point(problem, p, s, b);
+    solve_selected_rows(s, b, linear, 3, f);
+    if (!is_outside_friction_cone(f, problem->mu)) {
         return 0;
     }
     double q[3];
@@ -204,10 +207,10 @@ static int separate_or_push(const struct tact_local_problem *problem, double *r)
 }
 
 /* Projects the centre of pressure d of r, which is outside of the patch, to p. */
-static void project_pressure(const struct tact_local_problem *problem, const double *r, int sticks,
-                             const double *d, double *p)
+static void project_pressure_centre(const struct tact_local_problem *problem, const double *r,
+                                    int sticks, const double *d, double *p)
 {
-    double force, beside[6], bound = spin_bound(problem, r, d);
+    double force, beside[6], bound = torsion_bound_at_point(problem, r, d);
     memcpy(beside, r, sizeof beside);
     beside[3] = tact_max(-bound, tact_min(bound, r[3]));
     if (!problem->by_mass || !pressure_by_mass(problem, beside, sticks, p, &force) ||
@@ -221,11 +224,11 @@ int tact_local_bouchard(const struct tact_local_problem *problem, double r[6])
     static const int all[6] = {0, 1, 2, 3, 4, 5};
     const double *semi = problem->semi;
     int limits = 0;
-    solve_rows(problem->s, problem->b, all, 6, r);
+    solve_selected_rows(problem->s, problem->b, all, 6, r);
     if (r[0] <= 0.0) {
         return separate_or_push(problem, r);
     }
-    if (outside_cone(r, problem->mu)) {
+    if (is_outside_friction_cone(r, problem->mu)) {
         double q[3];
         cone_direction(r, problem->mu, q);
         double size = solve_on_cone(problem->s, problem->b, q, r + 3);
@@ -242,7 +245,7 @@ int tact_local_bouchard(const struct tact_local_problem *problem, double r[6])
     if (tips) {
         p[0] = p[1] = 0.0;
         if (!point) {
-            project_pressure(problem, r, !(limits & TACT_LIMIT_CONE), d, p);
+            project_pressure_centre(problem, r, !(limits & TACT_LIMIT_CONE), d, p);
         }
         limits = TACT_LIMIT_EDGE | solve_point(problem, p, r);
         if (!(r[0] > 0.0)) {
@@ -250,7 +253,7 @@ int tact_local_bouchard(const struct tact_local_problem *problem, double r[6])
             return TACT_LIMIT_OPEN;
         }
     } else {
-        double bound = spin_bound(problem, r, p);
+        double bound = torsion_bound_at_point(problem, r, p);
         spin = r[3] - (p[0] * r[2] - p[1] * r[1]);
         if (fabs(spin) > bound) {
             spin = copysign(bound, spin);

@@ -16,14 +16,16 @@
 #include "contact/root.h"
 #include "contact/vec.h"
 
-#define MAX_STEPS 6 /* largest number of steps between friction states in one solve */
-#define HALVINGS 4  /* largest number of reductions of a step that increases the residual */
+#define MAX_FRICTION_STATE_STEPS                                                                   \
+    6              /* largest number of steps between friction states in one solve */
+#define HALVINGS 4 /* largest number of reductions of a step that increases the residual */
 #define DIFFERENCE                                                                                 \
     1e-6 /* relative to the patch: difference of friction states in numerical derivatives */
 #define MIN_DETERMINANT 1e-9 /* determinant of the derivative below which it is singular */
 #define CONVERGED                                                                                  \
     1e-12 /* relative to the patch: residual of a friction state that counts as converged */
-#define DIVERGED 1e-6  /* relative to the patch: residual above which there is no solution near */
+#define DIVERGED_RESIDUAL                                                                          \
+    1e-6               /* relative to the patch: residual above which there is no solution near */
 #define RELAX_STEPS 12 /* steps away from a friction state where Newton's method fails */
 
 /* Normal part x_N and friction z for slip multiplier g; returns f_n / |z| - 1. */
@@ -74,8 +76,8 @@ static double slip_equation(void *user, double g)
 /* Brackets the root, starting at `guess` and multiplying or dividing by a growing factor; `lo` is
  * below the root. Returns 1 where there is one; the last evaluation is at the end where the
  * equation holds, if it does. */
-static int bracket_root(struct scaled *p, double guess, double factor, double *lo, double *flo,
-                        double *hi, double *fhi)
+static int bracket_slip_multiplier(struct scaled *p, double guess, double factor, double *lo,
+                                   double *flo, double *hi, double *fhi)
 {
     *hi = guess;
     *fhi = slip_equation(p, guess);
@@ -101,7 +103,7 @@ static int bracket_root(struct scaled *p, double guess, double factor, double *l
 }
 
 /* Finds g and with it x. p->slip: on input a value near g, or 0. Returns the active limits. */
-static int solve_scaled(struct scaled *p)
+static int solve_scaled_slip_problem(struct scaled *p)
 {
     double guess = p->slip > 0.0 ? p->slip : p->s[21] + p->s[28] + p->s[35];
     double factor = p->slip > 0.0 ? 1.001 : 16.0;
@@ -109,7 +111,7 @@ static int solve_scaled(struct scaled *p)
     if (flo >= 0.0) {
         return 0;
     }
-    if (bracket_root(p, guess, factor, &lo, &flo, &hi, &fhi) && flo < 0.0 && fhi > 0.0) {
+    if (bracket_slip_multiplier(p, guess, factor, &lo, &flo, &hi, &fhi) && flo < 0.0 && fhi > 0.0) {
         tact_root_find(slip_equation, p, lo, flo, hi, fhi, 80);
     }
     double z = tact_v3_norm(p->x + 3);
@@ -121,7 +123,7 @@ static int solve_scaled(struct scaled *p)
 
 void tact_local_prepare(struct tact_local_problem *problem)
 {
-    int n = tact_local_rolls(problem)
+    int n = tact_local_transmits_rolling(problem)
                 ? 6
                 : 4; /* a point transmits no rolling torque: rows 4 and 5 are left out */
     problem->rows = n;
@@ -166,7 +168,8 @@ static int try_sticking(const struct tact_local_problem *problem, double *r)
     if (!tact_local_sticking_impulse(problem, x, d)) {
         return 0;
     }
-    if (tact_local_edge_share(problem, d) > 1.0 || !tact_local_within_friction(problem, x, d)) {
+    if (tact_local_edge_distance_ratio(problem, d) > 1.0 ||
+        !tact_local_within_friction(problem, x, d)) {
         return 0;
     }
     memcpy(r, x, sizeof x);
@@ -185,16 +188,16 @@ int tact_local_enforce_limits(const struct tact_local_problem *problem, double r
         r[3] = d[0] * r[2] - d[1] * r[1];
     }
     double square, part[2];
-    if (tact_has_points(problem)) {
+    if (tact_has_friction_points(problem)) {
         struct points_at at;
         double z[3], slip[3] = {0.0, 0.0, 0.0};
         tact_local_friction(problem, r, d, z);
-        square = tact_points_limit(problem, z, slip, &at);
+        square = tact_friction_points_limit(problem, z, slip, &at);
         part[0] = z[0] * slip[0] + z[1] * slip[1];
         part[1] = z[2] * slip[2];
     } else {
-        tact_local_squares(problem, r, d, &f, &m);
-        square = tact_local_surface(problem, f, m, w);
+        tact_local_friction_squares(problem, r, d, &f, &m);
+        square = tact_local_limit_surface(problem, f, m, w);
         part[0] = f * w[0];
         part[1] = m * w[1];
     }
@@ -213,12 +216,12 @@ int tact_local_solve_at(const struct tact_local_problem *problem, const struct f
     p.slip = *slip;
     memset(p.x, 0, sizeof p.x);
     tact_local_scale(problem, at, &p);
-    int opens = p.rolling ? tact_normal_opens(&p.patch, p.b) : p.b[0] >= 0.0;
+    int opens = p.rolling ? tact_normal_patch_opens(&p.patch, p.b) : p.b[0] >= 0.0;
     if (opens || !(p.s[0] > 0.0)) { /* b_N in N*: the solution is zero */
         memset(r, 0, 6 * sizeof *r);
         return TACT_LIMIT_OPEN;
     }
-    int limits = solve_scaled(&p);
+    int limits = solve_scaled_slip_problem(&p);
     *slip = p.slip;
     if (p.mixes) {
         double z[3];
@@ -245,11 +248,13 @@ struct trial {
     int limits;
 };
 
-static void evaluate_trial(const struct tact_local_problem *problem, struct trial *trial)
+static void evaluate_trial_friction_state(const struct tact_local_problem *problem,
+                                          struct trial *trial)
 {
     struct friction_state own;
     const struct friction_state *at = &trial->at;
-    int rolls = tact_local_rolls(problem), moves = problem->surface != TACT_SURFACE_ELLIPSOID;
+    int rolls = tact_local_transmits_rolling(problem),
+        moves = problem->surface != TACT_SURFACE_ELLIPSOID;
     trial->limits = tact_local_solve_at(problem, at, trial->r, &trial->slip);
     tact_local_friction_state(problem, trial->r, &own);
     trial->left[0] = rolls ? (own.d[0] - at->d[0]) / problem->semi[0] : 0.0;
@@ -258,23 +263,23 @@ static void evaluate_trial(const struct tact_local_problem *problem, struct tria
     trial->size = tact_v3_norm(trial->left);
     int holds =
         !(trial->limits & TACT_LIMIT_CONE); /* within the ellipsoid that is tangent at this state */
-    if (holds && tact_local_friction_share(problem, trial->r, own.d) <= 1.0) {
+    if (holds && tact_local_friction_limit_ratio(problem, trial->r, own.d) <= 1.0) {
         trial->size = 0.0;
     }
 }
 
 /* Moves a friction state by a step in units of the patch, within the patch; step: on output the
  * actual move. */
-static void move_trial(const struct tact_local_problem *problem, struct friction_state *at,
-                       double *step)
+static void move_friction_state(const struct tact_local_problem *problem, struct friction_state *at,
+                                double *step)
 {
     const struct friction_state from = *at;
-    for (int i = 0; i < 2 && tact_local_rolls(problem); i++) {
+    for (int i = 0; i < 2 && tact_local_transmits_rolling(problem); i++) {
         at->d[i] += problem->semi[i] * step[i];
     }
     at->friction_fraction = tact_max(0.0, tact_min(1.0, at->friction_fraction + step[2]));
     tact_local_clamp_pressure(problem, at->d);
-    for (int i = 0; i < 2 && tact_local_rolls(problem); i++) {
+    for (int i = 0; i < 2 && tact_local_transmits_rolling(problem); i++) {
         step[i] = (at->d[i] - from.d[i]) / problem->semi[i];
     }
     step[2] = at->friction_fraction - from.friction_fraction;
@@ -285,7 +290,7 @@ static void move_trial(const struct tact_local_problem *problem, struct friction
 static void differentiate(const struct tact_local_problem *problem, const struct trial *now,
                           double *inverse)
 {
-    const int rolls = tact_local_rolls(problem);
+    const int rolls = tact_local_transmits_rolling(problem);
     const int free[3] = {rolls, rolls, problem->surface != TACT_SURFACE_ELLIPSOID};
     const double inward[3] = {now->at.d[0] > 0.0 ? -1.0 : 1.0, now->at.d[1] > 0.0 ? -1.0 : 1.0,
                               now->at.friction_fraction > 0.5 ? -1.0 : 1.0};
@@ -296,8 +301,8 @@ static void differentiate(const struct tact_local_problem *problem, const struct
         tact_v3_set(column[k], k == 0, k == 1, k == 2);
         if (free[k]) {
             step[k] = DIFFERENCE * inward[k];
-            move_trial(problem, &beside.at, step);
-            evaluate_trial(problem, &beside);
+            move_friction_state(problem, &beside.at, step);
+            evaluate_trial_friction_state(problem, &beside);
             tact_v3_sub(column[k], now->left, beside.left);
             tact_v3_scale(column[k], column[k], inward[k] / DIFFERENCE);
         }
@@ -336,8 +341,8 @@ static int search_along_step(const struct tact_local_problem *problem, double *i
         next = *now;
         tact_m3_mul_v3(step, inverse, now->left);
         tact_v3_scale(step, step, share);
-        move_trial(problem, &next.at, step);
-        evaluate_trial(problem, &next);
+        move_friction_state(problem, &next.at, step);
+        evaluate_trial_friction_state(problem, &next);
         if (next.size < now->size) {
             broyden_update(inverse, step, now->left, next.left);
             *now = next;
@@ -352,19 +357,19 @@ static int search_along_step(const struct tact_local_problem *problem, double *i
  * on the state, which holds approximately where the patch is small compared with the body. Where it
  * depends more, as for a spinning ball, the derivative is computed by finite differences. Returns 0
  * where this does not converge. */
-static int find_friction(const struct tact_local_problem *problem, struct trial *now)
+static int iterate_friction_state(const struct tact_local_problem *problem, struct trial *now)
 {
     double inverse[9] = {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0};
-    int most = problem->passes ? problem->passes : MAX_STEPS;
+    int most = problem->passes ? problem->passes : MAX_FRICTION_STATE_STEPS;
     double before = INFINITY;
-    evaluate_trial(problem, now);
+    evaluate_trial_friction_state(problem, now);
     for (int pass = 1; pass < most && now->size > CONVERGED; pass++) {
         double step[3];
         before = now->size;
         struct trial next = *now;
         tact_m3_mul_v3(step, inverse, now->left);
-        move_trial(problem, &next.at, step);
-        evaluate_trial(problem, &next);
+        move_friction_state(problem, &next.at, step);
+        evaluate_trial_friction_state(problem, &next);
         broyden_update(inverse, step, now->left, next.left);
         if (next.size < now->size) {
             *now = next;
@@ -376,29 +381,30 @@ static int find_friction(const struct tact_local_problem *problem, struct trial 
             }
         }
     }
-    return now->size <= tact_max(DIVERGED, 0.5 * before);
+    return now->size <= tact_max(DIVERGED_RESIDUAL, 0.5 * before);
 }
 
 /* Moves halfway to the state of the present impulse, repeatedly, even if the residual increases. */
-static void relax_trial(const struct tact_local_problem *problem, struct trial *now)
+static void relax_friction_state(const struct tact_local_problem *problem, struct trial *now)
 {
     for (int i = 0; i < RELAX_STEPS && now->size > CONVERGED; i++) {
         double step[3];
         tact_v3_scale(step, now->left, 0.5);
-        move_trial(problem, &now->at, step);
-        evaluate_trial(problem, now);
+        move_friction_state(problem, &now->at, step);
+        evaluate_trial_friction_state(problem, now);
     }
 }
 
 /* Searches for the solution from r. Returns the active limits. */
-static int search_friction(const struct tact_local_problem *problem, double *r)
+static int search_friction_state(const struct tact_local_problem *problem, double *r)
 {
     struct trial now = {.slip = 0.0};
     tact_local_friction_state(problem, r, &now.at);
-    if (!find_friction(problem, &now)) { /* a local minimum of the residual that is not zero */
+    if (!iterate_friction_state(problem,
+                                &now)) { /* a local minimum of the residual that is not zero */
         struct trial other = now;
-        relax_trial(problem, &other);
-        find_friction(problem, &other);
+        relax_friction_state(problem, &other);
+        iterate_friction_state(problem, &other);
         now = other.size < now.size ? other : now;
     }
     memcpy(r, now.r, sizeof now.r);
@@ -417,11 +423,11 @@ int tact_local_cone_by(const struct tact_local_problem *problem, double r[6], in
     if (try_sticking(problem, r)) {
         return 0;
     }
-    int limits = tact_local_active(problem, r);
+    int limits = tact_local_active_set(problem, r);
     *by = limits < 0 ? TACT_COUNT_SEARCH : TACT_COUNT_ACTIVE_SET;
     if (limits < 0) {
-        limits = tact_has_points(problem) ? tact_local_search_points(problem, r)
-                                          : search_friction(problem, r);
+        limits = tact_has_friction_points(problem) ? tact_local_search_points(problem, r)
+                                                   : search_friction_state(problem, r);
     }
     int slips = tact_local_enforce_limits(problem, r);
     return limits & TACT_LIMIT_CONE ? (limits & ~TACT_LIMIT_CONE) | slips : limits;

@@ -18,7 +18,7 @@ void tact_active_velocities(struct tact_active *a)
     tact_v3_add(a->ut, a->ut, a->bt);
 }
 
-void tact_active_evaluate(struct tact_active *a)
+void tact_active_update_friction(struct tact_active *a)
 {
     const double *t = a->t;
     a->per_force = 1.0 / a->n[0];
@@ -26,24 +26,24 @@ void tact_active_evaluate(struct tact_active *a)
     a->y[1] = a->n[2] * a->per_force;
     a->m = t[2] - (a->alpha * a->y[0] * t[1] - a->beta * a->y[1] * t[0]);
     a->f = t[0] * t[0] + t[1] * t[1];
-    if (tact_has_points(a->law)) {
+    if (tact_has_friction_points(a->law)) {
         const double z[3] = {t[0], t[1], a->m};
-        a->g = tact_points_bend(a->law, z, a->normal, a->bend);
+        a->g = tact_friction_points_hessian(a->law, z, a->normal, a->bend);
         return;
     }
     a->g = tact_local_surface_curvature(a->law, a->f, a->m * a->m, a->w, &a->curvature);
 }
 
-void tact_active_slip(const struct tact_active *a, double *v)
+void tact_active_compute_slip(const struct tact_active *a, double *v)
 {
     v[0] = a->ut[0] - a->beta * a->y[1] * a->ut[2];
     v[1] = a->ut[1] + a->alpha * a->y[0] * a->ut[2];
     v[2] = a->ut[2];
 }
 
-void tact_active_normal(const struct tact_active *a, double *out)
+void tact_active_limit_surface_normal(const struct tact_active *a, double *out)
 {
-    if (tact_has_points(a->law)) {
+    if (tact_has_friction_points(a->law)) {
         tact_v3_copy(out, a->normal);
         return;
     }
@@ -51,7 +51,7 @@ void tact_active_normal(const struct tact_active *a, double *out)
 }
 
 /* Excess of friction over its limit; negative inside. */
-static double beyond_limit(const struct tact_active *a)
+static double friction_limit_excess(const struct tact_active *a)
 {
     return 0.5 * (a->g * a->per_force - a->n[0]);
 }
@@ -59,11 +59,11 @@ static double beyond_limit(const struct tact_active *a)
 double tact_active_residual(const struct tact_active *a)
 {
     double v[3], resist[3], worst = 0.0;
-    tact_active_slip(a, v);
+    tact_active_compute_slip(a, v);
     if (a->slips) {
-        tact_active_normal(a, resist);
+        tact_active_limit_surface_normal(a, resist);
         tact_v3_axpy(v, a->gamma, resist);
-        worst = a->stiffness * fabs(beyond_limit(a));
+        worst = a->stiffness * fabs(friction_limit_excess(a));
     }
     for (int i = 0; i < 3; i++) {
         worst = tact_max(worst, fabs(v[i]));
@@ -72,13 +72,13 @@ double tact_active_residual(const struct tact_active *a)
     return worst;
 }
 
-void tact_active_step(const struct tact_active *a, struct tact_active_change *out)
+void tact_active_newton_step(const struct tact_active *a, struct tact_active_change *out)
 {
     double more[4] = {0.0};
     if (a->slips) {
-        tact_active_normal(a, more);
+        tact_active_limit_surface_normal(a, more);
         tact_v3_scale(more, more, a->gamma);
-        more[3] = beyond_limit(a);
+        more[3] = friction_limit_excess(a);
     }
-    tact_active_respond(a, a->un, a->ut, more, out);
+    tact_active_unknown_changes(a, a->un, a->ut, more, out);
 }

@@ -6,9 +6,10 @@
 #include "contact/vec.h"
 
 #define AT_LIMIT (1.0 - 1e-9) /* ratio to a limit from which the limit counts as reached */
-#define SLACK 1e-12 /* relative to the magnitude of velocities: bound of rounding errors */
+#define VELOCITY_ROUNDING_BOUND                                                                    \
+    1e-12 /* relative to the magnitude of velocities: bound of rounding errors */
 
-static int next_corner(const struct tact_active *a, int corner)
+static int next_polygon_corner(const struct tact_active *a, int corner)
 {
     return corner + 1 < a->corners ? corner + 1 : 0;
 }
@@ -16,7 +17,7 @@ static int next_corner(const struct tact_active *a, int corner)
 /* Vector e of the edge from its first corner p. Returns the square of its length. */
 static double edge_vector(const struct tact_active *a, int first, const double **p, double *e)
 {
-    const double *q = a->corner[next_corner(a, first)];
+    const double *q = a->corner[next_polygon_corner(a, first)];
     *p = a->corner[first];
     e[0] = q[0] - (*p)[0];
     e[1] = q[1] - (*p)[1];
@@ -24,7 +25,7 @@ static double edge_vector(const struct tact_active *a, int first, const double *
 }
 
 /* Position of the centre of pressure along an edge: 0 at its first corner, 1 at the next. */
-static double along_edge(const struct tact_active *a, int first)
+static double pressure_centre_along_edge(const struct tact_active *a, int first)
 {
     const double *p;
     double e[2], square = edge_vector(a, first, &p, e);
@@ -35,18 +36,18 @@ static double along_edge(const struct tact_active *a, int first)
 /* Sets the face to an edge, or to one of its corners where the centre of pressure is there. */
 static void set_edge_face(struct tact_active *a, int first)
 {
-    double share = along_edge(a, first);
+    double share = pressure_centre_along_edge(a, first);
     a->face = FACE_EDGE;
     a->first = first;
     if (!(share >= 1.0 - AT_LIMIT && share <= AT_LIMIT)) {
         a->face = FACE_CORNER;
-        a->first = share > AT_LIMIT ? next_corner(a, first) : first;
+        a->first = share > AT_LIMIT ? next_polygon_corner(a, first) : first;
     }
 }
 
 /* Distance of the centre of pressure over that of the boundary in its direction; first: output, the
  * edge that it passes. */
-static double edge_reach(const struct tact_active *a, int *first)
+static double boundary_distance_ratio(const struct tact_active *a, int *first)
 {
     double most = 0.0, of = 1.0;
     const double *x = a->n;
@@ -70,10 +71,10 @@ static double edge_reach(const struct tact_active *a, int *first)
 
 /* Leaves the interior where the centre of pressure is beyond `most` of the extent. Returns 1 where
  * it is within. */
-static int leave_interior(struct tact_active *a, double most)
+static int leave_interior_if_beyond(struct tact_active *a, double most)
 {
     int first = 0;
-    if (edge_reach(a, &first) <= most) {
+    if (boundary_distance_ratio(a, &first) <= most) {
         return 1;
     }
     if (a->corners) {
@@ -84,14 +85,14 @@ static int leave_interior(struct tact_active *a, double most)
     return 0;
 }
 
-void tact_face_choose(struct tact_active *a)
+void tact_active_face_choose(struct tact_active *a)
 {
     if (a->face == FACE_INSIDE) {
-        leave_interior(a, AT_LIMIT);
+        leave_interior_if_beyond(a, AT_LIMIT);
     }
 }
 
-void tact_face_project(struct tact_active *a)
+void tact_active_face_project(struct tact_active *a)
 {
     double *x = a->n;
     if (a->face == FACE_RIM) {
@@ -102,14 +103,14 @@ void tact_face_project(struct tact_active *a)
         const double *p;
         double e[2];
         edge_vector(a, a->first, &p, e);
-        double along = a->face == FACE_EDGE ? along_edge(a, a->first) : 0.0;
+        double along = a->face == FACE_EDGE ? pressure_centre_along_edge(a, a->first) : 0.0;
         x[1] = x[0] * (p[0] + along * e[0]);
         x[2] = x[0] * (p[1] + along * e[1]);
     }
 }
 
 /* Interior: all directions. */
-static void span_all(struct tact_active *a)
+static void span_interior(struct tact_active *a)
 {
     static const double all[3][3] = {{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}, {0.0, 0.0, 1.0}};
     double h[9], *normal_response = a->normal_response;
@@ -126,7 +127,7 @@ static void span_all(struct tact_active *a)
 }
 
 /* Corner or point: the one direction (1, p). */
-static void span_line(struct tact_active *a, const double *p)
+static void span_corner_direction(struct tact_active *a, const double *p)
 {
     double *e = a->basis[0], he[3];
     memset(a->basis, 0, sizeof a->basis);
@@ -140,7 +141,7 @@ static void span_line(struct tact_active *a, const double *p)
 
 /* Edge or rim: the two directions in the basis; bent, turn: their change with the second unknown.
  */
-static void span_plane(struct tact_active *a, double bent, double turn)
+static void span_edge_directions(struct tact_active *a, double bent, double turn)
 {
     const double *e = a->basis[0], *o = a->basis[1];
     double he[3], ho[3];
@@ -155,24 +156,24 @@ static void span_plane(struct tact_active *a, double bent, double turn)
     }
 }
 
-void tact_face_span(struct tact_active *a)
+void tact_active_face_directions(struct tact_active *a)
 {
     const double centre[2] = {0.0, 0.0}, *y = a->y;
     if (a->face == FACE_INSIDE) {
-        span_all(a);
+        span_interior(a);
     } else if (a->face == FACE_EDGE) {
-        const double *p = a->corner[a->first], *q = a->corner[next_corner(a, a->first)];
+        const double *p = a->corner[a->first], *q = a->corner[next_polygon_corner(a, a->first)];
         tact_v3_set(a->basis[0], 1.0, p[0], p[1]);
         tact_v3_set(a->basis[1], 1.0, q[0], q[1]);
-        span_plane(a, 0.0, 0.0);
+        span_edge_directions(a, 0.0, 0.0);
     } else if (a->face == FACE_RIM) {
         double inverse = 1.0 / a->n[0];
         tact_v3_set(a->basis[0], 1.0, y[0], y[1]);
         tact_v3_set(a->basis[1], 0.0, -y[1], y[0]);
-        span_plane(a, tact_v3_dot(a->basis[1], a->un) * inverse,
-                   -(y[0] * a->un[1] + y[1] * a->un[2]) * inverse);
+        span_edge_directions(a, tact_v3_dot(a->basis[1], a->un) * inverse,
+                             -(y[0] * a->un[1] + y[1] * a->un[2]) * inverse);
     } else {
-        span_line(a, a->face == FACE_CORNER ? a->corner[a->first] : centre);
+        span_corner_direction(a, a->face == FACE_CORNER ? a->corner[a->first] : centre);
     }
 }
 
@@ -188,7 +189,8 @@ static double opening_speed(const struct tact_active *a, int corner)
 static int check_corner(struct tact_active *a, double slack)
 {
     int last = a->first ? a->first - 1 : a->corners - 1;
-    double before = opening_speed(a, last), after = opening_speed(a, next_corner(a, a->first));
+    double before = opening_speed(a, last),
+           after = opening_speed(a, next_polygon_corner(a, a->first));
     if (tact_min(before, after) >= -slack) {
         return 1;
     }
@@ -197,31 +199,31 @@ static int check_corner(struct tact_active *a, double slack)
     return 0;
 }
 
-static int check_edge(struct tact_active *a)
+static int is_edge_the_solution_face(struct tact_active *a)
 {
-    double along = along_edge(a, a->first);
+    double along = pressure_centre_along_edge(a, a->first);
     if (along >= 0.0 && along <= 1.0) {
         return 1;
     }
     a->face = FACE_CORNER;
-    a->first = along < 0.0 ? a->first : next_corner(a, a->first);
+    a->first = along < 0.0 ? a->first : next_polygon_corner(a, a->first);
     return 0;
 }
 
-int tact_face_update(struct tact_active *a)
+int tact_active_face_update(struct tact_active *a)
 {
-    double slack = SLACK * tact_active_velocity_scale(a);
+    double slack = VELOCITY_ROUNDING_BOUND * tact_active_velocity_scale(a);
     if (a->face == FACE_POINT) {
         return 1;
     }
     if (a->face == FACE_INSIDE) {
-        return leave_interior(a, 1.0);
+        return leave_interior_if_beyond(a, 1.0);
     }
     if (a->face == FACE_RIM) {
         a->face = a->un[0] >= -slack ? FACE_RIM : FACE_INSIDE;
         return a->face == FACE_RIM;
     }
-    if (!(a->face == FACE_CORNER ? check_corner(a, slack) : check_edge(a))) {
+    if (!(a->face == FACE_CORNER ? check_corner(a, slack) : is_edge_the_solution_face(a))) {
         return 0;
     }
     for (int i = 0; i < a->corners; i++) {

@@ -5,7 +5,7 @@
 #include "contact/local/local.h"
 
 /* 1 where the patch transmits rolling torque, so that its centre of pressure may move. */
-static inline int tact_local_rolls(const struct tact_local_problem *problem)
+static inline int tact_local_transmits_rolling(const struct tact_local_problem *problem)
 {
     return problem->semi[0] > 0.0 && problem->semi[1] > 0.0;
 }
@@ -19,8 +19,8 @@ int tact_local_sticking_impulse(const struct tact_local_problem *problem, double
  * M^2 w[1] = G: the ellipsoid with these weights is tangent to the surface there. Returns G. Of a
  * surface of points, which depends on the directions too, this is the ellipsoid with the same arm:
  * an approximation (local_points_internal.h has the surface). */
-double tact_local_surface(const struct tact_local_problem *problem, double f, double m,
-                          double w[2]);
+double tact_local_limit_surface(const struct tact_local_problem *problem, double f, double m,
+                                double w[2]);
 
 /* The same, and the curvature: changes of w are dw[0] = m c and dw[1] = -f c with c = curvature (m
  * df - f dm) / 2. */
@@ -29,8 +29,8 @@ double tact_local_surface_curvature(const struct tact_local_problem *problem, do
 
 /* Ratio of friction and torsion of r, at its own centre of pressure d, to the limit surface; 1: at
  * the limit. */
-double tact_local_friction_share(const struct tact_local_problem *problem, const double *r,
-                                 const double *d);
+double tact_local_friction_limit_ratio(const struct tact_local_problem *problem, const double *r,
+                                       const double *d);
 
 /* 1 where that ratio is at most 1; for a surface of points with less work than the ratio. */
 int tact_local_within_friction(const struct tact_local_problem *problem, const double *r,
@@ -43,6 +43,6 @@ int tact_local_within_friction(const struct tact_local_problem *problem, const d
 int tact_local_enforce_limits(const struct tact_local_problem *problem, double r[6]);
 
 /* Distance of the centre of pressure d over that of the edge in its direction; 1: at the edge. */
-double tact_local_edge_share(const struct tact_local_problem *problem, const double *d);
+double tact_local_edge_distance_ratio(const struct tact_local_problem *problem, const double *d);
 
 #endif

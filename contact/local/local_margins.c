@@ -20,9 +20,10 @@ void tact_local_margins(const struct tact_local_problem *problem, const double r
         d[1] = r[4] / r[0];
     }
     double limit = problem->mu * x[0], spin = fabs(x[3] - (d[0] * x[2] - d[1] * x[1]));
-    out->slip = tact_margin(tact_local_friction_share(problem, x, d), 1.0);
+    out->slip = tact_margin(tact_local_friction_limit_ratio(problem, x, d), 1.0);
     out->friction = tact_margin(tact_hypot(x[1], x[2]), limit);
     out->spin = tact_margin(spin, limit * problem->spin_arm);
-    out->edge =
-        tact_local_rolls(problem) ? tact_margin(tact_local_edge_share(problem, d), 1.0) : 1.0;
+    out->edge = tact_local_transmits_rolling(problem)
+                    ? tact_margin(tact_local_edge_distance_ratio(problem, d), 1.0)
+                    : 1.0;
 }

@@ -57,8 +57,8 @@ static double residual(const struct points_at *at, const double *z, const double
     return tact_v3_norm(left);
 }
 
-double tact_points_limit(const struct tact_local_problem *problem, const double z[3],
-                         double slip[3], struct points_at *at)
+double tact_friction_points_limit(const struct tact_local_problem *problem, const double z[3],
+                                  double slip[3], struct points_at *at)
 {
     struct points_at next;
     double size = tact_v3_norm(z), left[3], then[3], value, after;
@@ -70,13 +70,13 @@ double tact_points_limit(const struct tact_local_problem *problem, const double 
     if (!(tact_v3_dot(slip, slip) > 0.0)) {
         tact_v3_copy(slip, z);
     }
-    tact_points_at(problem, slip, at);
+    tact_friction_points_at_centre(problem, slip, at);
     double error = residual(at, z, slip, left, &value);
     for (int i = 0; i < MOST_STEPS && error > SOLVED * size; i++) {
         double tried[3];
         tact_v3_copy(tried, slip);
         move(at->hessian, left, tried);
-        tact_points_at(problem, tried, &next);
+        tact_friction_points_at_centre(problem, tried, &next);
         double rest = residual(&next, z, tried, then, &after);
         if (!(rest < 0.5 * error || after < value)) {
             if (error <= REST * size) {
@@ -84,7 +84,7 @@ double tact_points_limit(const struct tact_local_problem *problem, const double 
             }
             tact_v3_copy(tried, slip);
             move(at->metric, left, tried);
-            tact_points_at(problem, tried, &next);
+            tact_friction_points_at_centre(problem, tried, &next);
             rest = residual(&next, z, tried, then, &after);
         }
         tact_v3_copy(slip, tried);
@@ -117,22 +117,24 @@ static double gauge_bound(const struct tact_local_problem *problem, const double
     return worst;
 }
 
-int tact_points_within(const struct tact_local_problem *problem, const double z[3], double limit)
+int tact_friction_points_within(const struct tact_local_problem *problem, const double z[3],
+                                double limit)
 {
     struct points_at at;
     double slip[3] = {z[0], z[1], z[2]}, size = tact_v3_dot(z, z);
     if (!(size > 0.0) || gauge_bound(problem, z) <= limit * limit) {
         return 1;
     }
-    tact_points_at(problem, slip, &at);
-    return size <= limit * at.power && tact_points_limit(problem, z, slip, &at) <= limit * limit;
+    tact_friction_points_at_centre(problem, slip, &at);
+    return size <= limit * at.power &&
+           tact_friction_points_limit(problem, z, slip, &at) <= limit * limit;
 }
 
-double tact_points_bend(const struct tact_local_problem *problem, const double z[3],
-                        double normal[3], double bend[9])
+double tact_friction_points_hessian(const struct tact_local_problem *problem, const double z[3],
+                                    double normal[3], double bend[9])
 {
     struct points_at at;
-    double square = tact_points_limit(problem, z, normal, &at);
+    double square = tact_friction_points_limit(problem, z, normal, &at);
     if (square > 0.0) {
         invert(at.hessian, bend);
     } else {
@@ -141,13 +143,13 @@ double tact_points_bend(const struct tact_local_problem *problem, const double z
     return square;
 }
 
-void tact_points_ellipsoid(const struct tact_local_problem *problem, const double slip[3],
-                           double lower[9])
+void tact_friction_points_ellipsoid(const struct tact_local_problem *problem, const double slip[3],
+                                    double lower[9])
 {
     struct points_at at;
     const double any[3] = {1.0, 0.0, 0.0};
     const double *m = at.metric;
-    tact_points_at(problem, tact_v3_dot(slip, slip) > 0.0 ? slip : any, &at);
+    tact_friction_points_at_centre(problem, tact_v3_dot(slip, slip) > 0.0 ? slip : any, &at);
     memset(lower, 0, 9 * sizeof *lower);
     lower[0] = sqrt(m[0]);
     lower[3] = m[3] / lower[0];
@@ -157,7 +159,7 @@ void tact_points_ellipsoid(const struct tact_local_problem *problem, const doubl
     lower[8] = sqrt(m[8] - lower[6] * lower[6] - lower[7] * lower[7]);
 }
 
-void tact_points_unscale(const double lower[9], const double z[3], double y[3])
+void tact_friction_points_solve_ellipsoid(const double lower[9], const double z[3], double y[3])
 {
     y[0] = z[0] / lower[0];
     y[1] = (z[1] - lower[3] * y[0]) / lower[4];

@@ -9,7 +9,7 @@
 #include "contact/local/local.h"
 
 /* 1 where the limit surface is that of points. */
-static inline int tact_has_points(const struct tact_local_problem *problem)
+static inline int tact_has_friction_points(const struct tact_local_problem *problem)
 {
     return problem->surface == TACT_SURFACE_POINTS && problem->spin_arm > 0.0;
 }
@@ -20,28 +20,29 @@ struct points_at {
     double power, force[3], metric[9], hessian[9];
 };
 
-void tact_points_at(const struct tact_local_problem *problem, const double slip[3],
-                    struct points_at *out);
+void tact_friction_points_at_centre(const struct tact_local_problem *problem, const double slip[3],
+                                    struct points_at *out);
 
 /* Square of the gauge of the surface at z, and half of its gradient: a slip to which z is opposite
  * at its limit. slip: on input one near that, or 0. at: output, at that slip; all 0 for z = 0. */
-double tact_points_limit(const struct tact_local_problem *problem, const double z[3],
-                         double slip[3], struct points_at *at);
+double tact_friction_points_limit(const struct tact_local_problem *problem, const double z[3],
+                                  double slip[3], struct points_at *at);
 
 /* 1 where the gauge at z is at most a limit; less work than the gauge where it is far from that. */
-int tact_points_within(const struct tact_local_problem *problem, const double z[3], double limit);
+int tact_friction_points_within(const struct tact_local_problem *problem, const double z[3],
+                                double limit);
 
 /* Square of the gauge, half of its gradient, and half of the Hessian of the square. normal: on
  * input one near it, or 0. */
-double tact_points_bend(const struct tact_local_problem *problem, const double z[3],
-                        double normal[3], double bend[9]);
+double tact_friction_points_hessian(const struct tact_local_problem *problem, const double z[3],
+                                    double normal[3], double bend[9]);
 
 /* Lower triangular L such that z = L y, |y| <= 1, is the ellipsoid that contains the surface and is
  * tangent to it at a slip; 0 0 0 counts as one along t1. */
-void tact_points_ellipsoid(const struct tact_local_problem *problem, const double slip[3],
-                           double lower[9]);
+void tact_friction_points_ellipsoid(const struct tact_local_problem *problem, const double slip[3],
+                                    double lower[9]);
 
 /* Solves z = L y. */
-void tact_points_unscale(const double lower[9], const double z[3], double y[3]);
+void tact_friction_points_solve_ellipsoid(const double lower[9], const double z[3], double y[3]);
 
 #endif

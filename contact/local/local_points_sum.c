@@ -5,7 +5,7 @@
 #include "contact/simd_internal.h"
 #include "contact/vec.h"
 
-#define LEAST_ARM 0.01 /* of the spin arm: of a part */
+#define MIN_PART_ARM_RATIO 0.01 /* of the spin arm: of a part */
 
 enum { LANES = 4 };
 
@@ -30,7 +30,7 @@ TACT_INLINE void load_parts(const double *from, int count, tact_d4 *out)
     }
 }
 
-TACT_INLINE void root_of(const tact_d4 *square, tact_d4 *out)
+TACT_INLINE void set_square_roots(const tact_d4 *square, tact_d4 *out)
 {
 #ifdef __SSE2__
     __m128d half[2];
@@ -64,7 +64,7 @@ TACT_INLINE void add_parts(const struct tact_friction_points *p, int first, cons
     own = TACT_D4_MAX(own, floor);
     tact_d4 a = v[0] - w * y, b = v[1] + w * x, c = x * b - y * a + own * w;
     tact_d4 square = a * a + b * b + own * (w * w);
-    root_of(&square, &speed);
+    set_square_roots(&square, &speed);
     tact_d4 q = share / speed, bent = q / square, ba = bent * a, bb = bent * b;
     sums->one += q;
     sums->x += q * x;
@@ -81,12 +81,12 @@ TACT_INLINE void add_parts(const struct tact_friction_points *p, int first, cons
     sums->cc += bent * c * c;
 }
 
-TACT_TWICE(void, tact_points_at,
+TACT_TWICE(void, tact_friction_points_at_centre,
            (const struct tact_local_problem *problem, const double slip[3], struct points_at *out),
            (problem, slip, out))
 {
     const struct tact_friction_points *p = problem->points;
-    const double inverse = 1.0 / problem->spin_arm, floor = LEAST_ARM * problem->spin_arm;
+    const double inverse = 1.0 / problem->spin_arm, floor = MIN_PART_ARM_RATIO * problem->spin_arm;
     struct sums s;
     memset(&s, 0, sizeof s);
     for (int i = 0; i < p->count; i += LANES) {

@@ -5,7 +5,8 @@
 #include "contact/local/local_scaled_internal.h"
 #include "contact/vec.h"
 
-#define INNER 0.9 /* ratio to the limits up to which an impulse is well inside them */
+#define WELL_INSIDE_LIMIT_RATIO                                                                    \
+    0.9 /* ratio to the limits up to which an impulse is well inside them */
 
 /* Projects x onto K = {|y| <= t, |z| <= t}: for the axis value t both radii are clipped to t, and
  * (t - x0)^2 + (|y| - t)+^2 + (|z| - t)+^2 is convex and piecewise quadratic in t. */
@@ -38,7 +39,8 @@ struct projected {
 };
 
 /* u = S r + b. */
-static void find_velocity(const struct tact_local_problem *problem, const double *r, double *u)
+static void compute_contact_velocity(const struct tact_local_problem *problem, const double *r,
+                                     double *u)
 {
     memcpy(u, problem->b, 6 * sizeof *u);
     for (int j = 0; j < 6; j++) {
@@ -53,7 +55,7 @@ static void find_velocity(const struct tact_local_problem *problem, const double
 static double inner_residual(const struct tact_local_problem *problem, const double *r,
                              const double *u)
 {
-    int rolls = tact_local_rolls(problem);
+    int rolls = tact_local_transmits_rolling(problem);
     double mu = problem->mu, arm = mu * problem->spin_arm, size = 0.0, miss = 0.0, rho = 0.0;
     const double unit[6] = {
         1.0, mu, mu, arm, rolls ? problem->semi[1] : 0.0, rolls ? problem->semi[0] : 0.0};
@@ -89,12 +91,12 @@ static double scale_stiffness(const struct tact_local_problem *problem, const do
 
 /* Scales friction further to the ellipsoid that is tangent to a surface of points at a slip; b:
  * scaled like a velocity. */
-static void mix_projected(const struct tact_local_problem *problem, const double *slip, double *b,
-                          struct projected *out)
+static void scale_to_tangent_ellipsoid(const struct tact_local_problem *problem, const double *slip,
+                                       double *b, struct projected *out)
 {
     double l[9], mixed[3];
-    tact_points_ellipsoid(problem, slip, l);
-    tact_points_unscale(l, out->x + 3, mixed);
+    tact_friction_points_ellipsoid(problem, slip, l);
+    tact_friction_points_solve_ellipsoid(l, out->x + 3, mixed);
     tact_v3_copy(out->x + 3, mixed);
     tact_m3_tmul_v3(mixed, l, out->u + 3);
     tact_v3_copy(out->u + 3, mixed);
@@ -104,11 +106,11 @@ static void mix_projected(const struct tact_local_problem *problem, const double
 
 /* Scales r and its velocity u at centre of pressure d with derivatives w of the limit surface, or
  * where it is one of points at a slip. Returns 0 where S is zero. */
-static int project_impulse(const struct tact_local_problem *problem, const double *r,
-                           const double *u, const double *w, const double *slip, const double *d,
-                           struct projected *out)
+static int scale_impulse_for_projection(const struct tact_local_problem *problem, const double *r,
+                                        const double *u, const double *w, const double *slip,
+                                        const double *d, struct projected *out)
 {
-    int rolls = tact_local_rolls(problem);
+    int rolls = tact_local_transmits_rolling(problem);
     double *unit = out->unit, *x = out->x, b[6];
     unit[0] = 1.0;
     unit[1] = rolls ? problem->semi[0] : 0.0;
@@ -124,8 +126,8 @@ static int project_impulse(const struct tact_local_problem *problem, const doubl
     }
     scale_velocity(unit, d, u, out->u);
     scale_velocity(unit, d, problem->b, b);
-    if (tact_has_points(problem)) {
-        mix_projected(problem, slip, b, out);
+    if (tact_has_friction_points(problem)) {
+        scale_to_tangent_ellipsoid(problem, slip, b, out);
     }
     out->drive = tact_v3_dot(b, b) + tact_v3_dot(b + 3, b + 3);
     out->rho = 1.0 / stiffness;
@@ -134,7 +136,7 @@ static int project_impulse(const struct tact_local_problem *problem, const doubl
 }
 
 /* Distance of the centre of pressure beyond the polygon, times the force. */
-static double beyond_edges(const struct tact_local_problem *problem, const double *r)
+static double force_beyond_polygon(const struct tact_local_problem *problem, const double *r)
 {
     double beyond = 0.0;
     const double *p = problem->corner[problem->corners - 1];
@@ -159,15 +161,15 @@ static double polygon_residual(const struct tact_local_problem *problem, const d
         const double *p = problem->corner[i];
         least = tact_min(least, u[0] + p[1] * u[4] - p[0] * u[5]);
     }
-    double miss =
-        tact_max(tact_max(-r[0], z - r[0]), tact_max(beyond_edges(problem, r), -v->rho * least));
+    double miss = tact_max(tact_max(-r[0], z - r[0]),
+                           tact_max(force_beyond_polygon(problem, r), -v->rho * least));
     double power = fabs(tact_v3_dot(v->x, v->u)) +
                    fabs(tact_v3_dot(v->x + 3, v->u + 3) + tact_max(r[0], 0.0) * slip);
     return tact_max(miss, size > 0.0 ? v->rho * power / size : 0.0);
 }
 
 /* |x - P_K(x - rho U)|. */
-static double natural_map(const struct projected *v)
+static double natural_map_residual(const struct projected *v)
 {
     double trial[6], miss = 0.0, slip = tact_v3_norm(v->u + 3);
     for (int i = 0; i < 6; i++) {
@@ -185,16 +187,16 @@ double tact_local_residual(const struct tact_local_problem *problem, const doubl
     double u[6], w[2] = {1.0, 1.0}, f, m, z[3], inner = -1.0, slip[3] = {0.0, 0.0, 0.0};
     struct friction_state at;
     struct projected v;
-    find_velocity(problem, r, u);
+    compute_contact_velocity(problem, r, u);
     double edge = tact_local_pressure_centre(problem, r, at.d);
-    int within = edge <= INNER && r[0] > 0.0 && problem->mu > 0.0;
-    if (tact_has_points(problem)) {
+    int within = edge <= WELL_INSIDE_LIMIT_RATIO && r[0] > 0.0 && problem->mu > 0.0;
+    if (tact_has_friction_points(problem)) {
         tact_local_friction(problem, r, at.d, z);
-        within = within && tact_points_within(problem, z, INNER * r[0]);
+        within = within && tact_friction_points_within(problem, z, WELL_INSIDE_LIMIT_RATIO * r[0]);
     } else {
-        tact_local_squares(problem, r, at.d, &f, &m);
-        double used = tact_local_surface(problem, f, m, w);
-        within = within && used <= INNER * INNER * r[0] * r[0];
+        tact_local_friction_squares(problem, r, at.d, &f, &m);
+        double used = tact_local_limit_surface(problem, f, m, w);
+        within = within && used <= WELL_INSIDE_LIMIT_RATIO * WELL_INSIDE_LIMIT_RATIO * r[0] * r[0];
     }
     if (within) {
         inner = inner_residual(problem, r, u);
@@ -202,11 +204,11 @@ double tact_local_residual(const struct tact_local_problem *problem, const doubl
     if (inner >= 0.0) {
         return inner;
     }
-    if (tact_has_points(problem)) {
+    if (tact_has_friction_points(problem)) {
         struct points_at surface;
-        tact_points_limit(problem, z, slip, &surface);
+        tact_friction_points_limit(problem, z, slip, &surface);
     }
-    if (!project_impulse(problem, r, u, w, slip, at.d, &v)) {
+    if (!scale_impulse_for_projection(problem, r, u, w, slip, at.d, &v)) {
         return 0.0;
     }
     double size = sqrt(tact_v3_dot(v.x, v.x) + tact_v3_dot(v.x + 3, v.x + 3));
@@ -214,7 +216,7 @@ double tact_local_residual(const struct tact_local_problem *problem, const doubl
     if (!(scale > 0.0)) {
         return 0.0;
     }
-    int polygon = problem->corners && tact_local_rolls(problem);
-    double miss = polygon ? polygon_residual(problem, r, u, &v, size) : natural_map(&v);
+    int polygon = problem->corners && tact_local_transmits_rolling(problem);
+    double miss = polygon ? polygon_residual(problem, r, u, &v, size) : natural_map_residual(&v);
     return tact_max(miss, v.none) / scale;
 }

@@ -10,8 +10,8 @@ typedef double row __attribute__((vector_size(32)));
 
 /* Changes due to velocities (un, ut) and to each part of friction: w of the normal part and, with
  * it, v of friction's velocities. */
-static void velocity_changes(const struct tact_active *a, const double *un, const double *ut,
-                             row *w, row *v)
+static void compute_velocity_changes(const struct tact_active *a, const double *un,
+                                     const double *ut, row *w, row *v)
 {
     const double *nt = a->nt, *tt = a->tt, *normal_response = a->normal_response;
     row c[3];
@@ -30,7 +30,7 @@ static void velocity_changes(const struct tact_active *a, const double *un, cons
 
 /* Adds the change of friction's direction to the equations of slip, and that of its limit, on a
  * surface of points. dm: change of the torsion. */
-static void add_points(const struct tact_active *a, const row *dm, row *out)
+static void add_point_surface_terms(const struct tact_active *a, const row *dm, row *out)
 {
     const double *normal = a->normal, *b = a->bend, gamma = a->gamma;
     for (int i = 0; i < 3; i++) {
@@ -49,12 +49,12 @@ static void slip_equations(const struct tact_active *a, const row *w, const row 
     row y0 = (w[1] - w[0] * y[0]) * inverse, y1 = (w[2] - w[0] * y[1]) * inverse;
     row along = {t[0], t[1], 0.0, 0.0}, turn = {a->beta * y[1], -a->alpha * y[0], 1.0, 0.0};
     row dm = (turn + y1 * (a->beta * t[0]) - y0 * (a->alpha * t[1]));
-    if (tact_has_points(a->law)) {
+    if (tact_has_friction_points(a->law)) {
         out[0] = v[0] - (y1 * a->ut[2] + v[2] * y[1]) * a->beta;
         out[1] = v[1] + (y0 * a->ut[2] + v[2] * y[0]) * a->alpha;
         out[2] = v[2];
         out[3] = w[0] * (-0.5 * (a->g * inverse * inverse + 1.0));
-        add_points(a, &dm, out);
+        add_point_surface_terms(a, &dm, out);
         return;
     }
     row bent = (along * square - dm * (a->f * m)) * (a->gamma * a->curvature);
@@ -68,8 +68,8 @@ static void slip_equations(const struct tact_active *a, const row *w, const row 
 }
 
 /* Solves J t + pull gamma = rhs (three equations) and limit . t = rhs (the fourth). */
-static void solve_equations(const struct tact_active *a, const row *eq, const double *left,
-                            struct tact_active_change *out)
+static void solve_slip_equations(const struct tact_active *a, const row *eq, const double *left,
+                                 struct tact_active_change *out)
 {
     double j[3][3], cross[3][3], dt[3], pull[3], by[3];
     for (int i = 0; i < 3; i++) {
@@ -83,7 +83,7 @@ static void solve_equations(const struct tact_active *a, const row *eq, const do
     out->gamma = 0.0;
     if (a->slips) {
         const double limit[3] = {eq[3][0], eq[3][1], eq[3][2]};
-        tact_active_normal(a, pull);
+        tact_active_limit_surface_normal(a, pull);
         tact_m3_tmul_v3(by, cross[0], pull);
         out->gamma = (tact_v3_dot(limit, dt) - det * left[3]) / tact_v3_dot(limit, by);
         tact_v3_axpy(dt, -out->gamma, by);
@@ -91,14 +91,14 @@ static void solve_equations(const struct tact_active *a, const row *eq, const do
     tact_v3_scale(out->t, dt, inverse);
 }
 
-TACT_TWICE(void, tact_active_respond,
+TACT_TWICE(void, tact_active_unknown_changes,
            (const struct tact_active *a, const double *un, const double *ut, const double *more,
             struct tact_active_change *out),
            (a, un, ut, more, out))
 {
     row w[3], v[3], eq[4];
     double left[4];
-    velocity_changes(a, un, ut, w, v);
+    compute_velocity_changes(a, un, ut, w, v);
     if (a->slips) {
         slip_equations(a, w, v, eq);
     } else {
@@ -108,7 +108,7 @@ TACT_TWICE(void, tact_active_respond,
     for (int i = 0; i < 4; i++) {
         left[i] = -eq[i][3] - more[i];
     }
-    solve_equations(a, eq, left, out);
+    solve_slip_equations(a, eq, left, out);
     for (int i = 0; i < 3; i++) {
         out->n[i] = w[i][0] * out->t[0] + w[i][1] * out->t[1] + w[i][2] * out->t[2] + w[i][3];
     }

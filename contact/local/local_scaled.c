@@ -12,7 +12,7 @@ static const double sign[6] = {1.0, -1.0, 1.0, 1.0, 1.0, 1.0};
 
 /* Row and column 3 (spin) of S and b belong to w_n at c; the velocity of friction at d is v_1 - d2
  * w_n, v_2 + d1 w_n. */
-static void shift_friction(double *s, double *b, const double *d)
+static void shift_friction_to_pressure_centre(double *s, double *b, const double *d)
 {
     for (int j = 0; j < 6; j++) {
         s[6 + j] -= d[1] * s[18 + j];
@@ -35,8 +35,8 @@ void tact_local_friction(const struct tact_local_problem *problem, const double 
                 arm > 0.0 ? spin / arm : 0.0);
 }
 
-void tact_local_squares(const struct tact_local_problem *problem, const double *r, const double *d,
-                        double *f, double *m)
+void tact_local_friction_squares(const struct tact_local_problem *problem, const double *r,
+                                 const double *d, double *f, double *m)
 {
     double spin = r[3] - (d[0] * r[2] - d[1] * r[1]), arm = problem->mu * problem->spin_arm;
     double share = arm > 0.0 ? spin / arm : 0.0;
@@ -45,11 +45,11 @@ void tact_local_squares(const struct tact_local_problem *problem, const double *
 }
 
 /* Scales friction to the ellipsoid that is tangent to a surface of points at a slip. */
-static void mix_friction(const struct tact_local_problem *in, const double *slip,
-                         struct scaled *out)
+static void scale_friction_to_ellipsoid(const struct tact_local_problem *in, const double *slip,
+                                        struct scaled *out)
 {
     double l[9], rows[18], b[3];
-    tact_points_ellipsoid(in, slip, l);
+    tact_friction_points_ellipsoid(in, slip, l);
     for (int i = 0; i < 3; i++) {
         b[i] = l[i] * out->b[3] + l[3 + i] * out->b[4] + l[6 + i] * out->b[5];
         for (int j = 0; j < 6; j++) {
@@ -74,11 +74,11 @@ void tact_local_scale(const struct tact_local_problem *in, const struct friction
     const double *d = at->d;
     memcpy(s, in->s, sizeof s);
     memcpy(b, in->b, sizeof b);
-    shift_friction(s, b, d);
-    out->mixes = tact_has_points(in);
+    shift_friction_to_pressure_centre(s, b, d);
+    out->mixes = tact_has_friction_points(in);
     w[0] = w[1] = 1.0;
     if (!out->mixes) {
-        tact_local_surface(in, at->friction_fraction, 1.0 - at->friction_fraction, w);
+        tact_local_limit_surface(in, at->friction_fraction, 1.0 - at->friction_fraction, w);
     }
     double mu = in->mu / sqrt(w[0]);
     const double unit[6] = {1.0, in->semi[0], in->semi[1],
@@ -93,9 +93,9 @@ void tact_local_scale(const struct tact_local_problem *in, const struct friction
         out->unit[i] = ui;
     }
     if (out->mixes) {
-        mix_friction(in, at->slip, out);
+        scale_friction_to_ellipsoid(in, at->slip, out);
     }
-    out->rolling = tact_local_rolls(in);
+    out->rolling = tact_local_transmits_rolling(in);
     out->patch.corners = out->rolling ? in->corners : 0;
     for (int i = 0; i < out->patch.corners; i++) {
         out->patch.corner[i][0] = in->corner[i][0] / in->semi[0];
@@ -105,7 +105,7 @@ void tact_local_scale(const struct tact_local_problem *in, const struct friction
 
 double tact_local_clamp_pressure(const struct tact_local_problem *problem, double *d)
 {
-    double rho = tact_local_edge_share(problem, d);
+    double rho = tact_local_edge_distance_ratio(problem, d);
     if (rho > 1.0) {
         d[0] /= rho;
         d[1] /= rho;
@@ -117,7 +117,7 @@ double tact_local_pressure_centre(const struct tact_local_problem *problem, cons
                                   double *d)
 {
     d[0] = d[1] = 0.0;
-    if (!(r[0] > 0.0) || !tact_local_rolls(problem)) {
+    if (!(r[0] > 0.0) || !tact_local_transmits_rolling(problem)) {
         return 0.0;
     }
     double inverse = 1.0 / r[0];
@@ -132,12 +132,12 @@ void tact_local_friction_state(const struct tact_local_problem *problem, const d
     double f, m;
     tact_local_pressure_centre(problem, r, at->d);
     tact_v3_set(at->slip, 0.0, 0.0, 0.0);
-    if (tact_has_points(problem)) {
+    if (tact_has_friction_points(problem)) {
         struct points_at surface;
         double z[3];
         tact_local_friction(problem, r, at->d, z);
-        tact_points_limit(problem, z, at->slip, &surface);
+        tact_friction_points_limit(problem, z, at->slip, &surface);
     }
-    tact_local_squares(problem, r, at->d, &f, &m);
+    tact_local_friction_squares(problem, r, at->d, &f, &m);
     at->friction_fraction = f + m > 0.0 ? f / (f + m) : 0.5;
 }

@@ -23,7 +23,7 @@ struct scaled {
     double b[6];
     double unit[6];  /* impulse per scaled unknown */
     double lower[9]; /* of a surface of points: friction is this lower triangle times z, with z in
-                        the unit ball; see tact_points_ellipsoid() */
+                        the unit ball; see tact_friction_points_ellipsoid() */
     int mixes;       /* 1: of a surface of points */
     int rolling;     /* 1: y are unknowns, 0: y = 0 */
     struct normal_patch patch; /* set that contains y / f_n */
@@ -36,7 +36,7 @@ struct scaled {
 struct friction_state {
     double d[2];              /* centre of pressure, inside the patch [m] */
     double friction_fraction; /* fraction of friction in friction and torsion: f / (f + m), see
-                                 tact_local_surface() */
+                                 tact_local_limit_surface() */
     double slip[3]; /* POINTS instead: slip to which friction is opposite, of any length; 0 0 0:
                        unknown */
 };
@@ -49,8 +49,8 @@ void tact_local_friction(const struct tact_local_problem *problem, const double 
                          double z[3]);
 
 /* Squares of F f_n and M f_n (enum tact_surface) of the impulse r at d. */
-void tact_local_squares(const struct tact_local_problem *problem, const double *r, const double *d,
-                        double *f, double *m);
+void tact_local_friction_squares(const struct tact_local_problem *problem, const double *r,
+                                 const double *d, double *f, double *m);
 
 /* Scales the problem at a friction state. */
 void tact_local_scale(const struct tact_local_problem *in, const struct friction_state *at,

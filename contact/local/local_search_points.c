@@ -19,7 +19,8 @@
 enum { STEPS = 32, FULL_STEPS = 6 }; /* after the full ones the centre of pressure moves by half */
 
 /* Slip opposite to the velocity without friction. */
-static void initial_slip(const struct tact_local_problem *problem, struct friction_state *at)
+static void estimate_initial_slip(const struct tact_local_problem *problem,
+                                  struct friction_state *at)
 {
     const double *b = problem->b, *d = at->d;
     if (!(tact_v3_dot(at->slip, at->slip) > 0.0)) {
@@ -28,24 +29,25 @@ static void initial_slip(const struct tact_local_problem *problem, struct fricti
 }
 
 /* Slip to which the friction of r, on the ellipsoid of a friction state, is opposite. */
-static void slip_of(const struct tact_local_problem *problem, const struct friction_state *at,
-                    const double *r, double *slip)
+static void slip_opposed_by_friction(const struct tact_local_problem *problem,
+                                     const struct friction_state *at, const double *r, double *slip)
 {
     double z[3], y[3], l[9];
     tact_local_friction(problem, r, at->d, z);
-    tact_points_ellipsoid(problem, at->slip, l);
-    tact_points_unscale(l, z, y);
+    tact_friction_points_ellipsoid(problem, at->slip, l);
+    tact_friction_points_solve_ellipsoid(l, z, y);
     slip[2] = y[2] / l[8];
     slip[1] = (y[1] - l[7] * slip[2]) / l[4];
     slip[0] = (y[0] - l[3] * slip[1] - l[6] * slip[2]) / l[0];
 }
 
 /* Moves a state to the next; share: of the way to the centre of pressure. Returns the change. */
-static double move_state(const struct tact_local_problem *problem, struct friction_state *at,
-                         const double *d, const double *slip, double share)
+static double advance_friction_state(const struct tact_local_problem *problem,
+                                     struct friction_state *at, const double *d, const double *slip,
+                                     double share)
 {
     double before[3], after[3], change = 0.0;
-    for (int i = 0; i < 2 && tact_local_rolls(problem); i++) {
+    for (int i = 0; i < 2 && tact_local_transmits_rolling(problem); i++) {
         double step = share * (d[i] - at->d[i]);
         at->d[i] += step;
         change = tact_max(change, fabs(step) / problem->semi[i]);
@@ -64,7 +66,7 @@ int tact_local_search_points(const struct tact_local_problem *problem, double r[
     double slip[3], multiplier = 0.0, change = INFINITY;
     int limits = 0;
     tact_local_friction_state(problem, r, &at);
-    initial_slip(problem, &at);
+    estimate_initial_slip(problem, &at);
     for (int i = 0; i < STEPS && change > CONVERGED; i++) {
         limits = tact_local_solve_at(problem, &at, r, &multiplier);
         if (!(r[0] > 0.0)) {
@@ -72,19 +74,19 @@ int tact_local_search_points(const struct tact_local_problem *problem, double r[
         }
         double next[6];
         memcpy(next, r, sizeof next);
-        int found = i % 2 ? tact_local_active(problem, next) : -1;
+        int found = i % 2 ? tact_local_active_set(problem, next) : -1;
         if (found >= 0) {
             memcpy(r, next, sizeof next);
             return found;
         }
         tact_local_friction_state(problem, r, &own);
         if (limits & TACT_LIMIT_CONE) {
-            slip_of(problem, &at, r, slip);
+            slip_opposed_by_friction(problem, &at, r, slip);
         } else { /* it sticks: within the surface, unless that is narrower than the ellipsoid */
             int within = tact_local_within_friction(problem, r, own.d);
             tact_v3_copy(slip, within ? at.slip : own.slip);
         }
-        change = move_state(problem, &at, own.d, slip, i < FULL_STEPS ? 1.0 : 0.5);
+        change = advance_friction_state(problem, &at, own.d, slip, i < FULL_STEPS ? 1.0 : 0.5);
     }
     return limits;
 }

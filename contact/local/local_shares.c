@@ -5,8 +5,8 @@
 #include "contact/local/local_scaled_internal.h"
 #include "contact/vec.h"
 
-double tact_local_friction_share(const struct tact_local_problem *problem, const double *r,
-                                 const double *d)
+double tact_local_friction_limit_ratio(const struct tact_local_problem *problem, const double *r,
+                                       const double *d)
 {
     double spin = fabs(r[3] - (d[0] * r[2] - d[1] * r[1]));
     double most = problem->mu * r[0], arm = problem->spin_arm;
@@ -14,34 +14,34 @@ double tact_local_friction_share(const struct tact_local_problem *problem, const
         return fabs(r[1]) + fabs(r[2]) + spin > 0.0 ? INFINITY : 0.0;
     }
     double inverse = 1.0 / most, x = r[1] * inverse, y = r[2] * inverse, w[2];
-    if (tact_has_points(problem)) {
+    if (tact_has_friction_points(problem)) {
         struct points_at at;
         double z[3], slip[3] = {0.0, 0.0, 0.0};
         tact_local_friction(problem, r, d, z);
-        return sqrt(tact_points_limit(problem, z, slip, &at)) / r[0];
+        return sqrt(tact_friction_points_limit(problem, z, slip, &at)) / r[0];
     }
     double m = spin > 0.0 ? spin / arm * inverse : 0.0;
-    return sqrt(tact_local_surface(problem, x * x + y * y, m * m, w));
+    return sqrt(tact_local_limit_surface(problem, x * x + y * y, m * m, w));
 }
 
 int tact_local_within_friction(const struct tact_local_problem *problem, const double *r,
                                const double *d)
 {
     double z[3];
-    if (!tact_has_points(problem) || !(problem->mu * r[0] > 0.0)) {
-        return tact_local_friction_share(problem, r, d) <= 1.0;
+    if (!tact_has_friction_points(problem) || !(problem->mu * r[0] > 0.0)) {
+        return tact_local_friction_limit_ratio(problem, r, d) <= 1.0;
     }
     tact_local_friction(problem, r, d, z);
-    return tact_points_within(problem, z, r[0]);
+    return tact_friction_points_within(problem, z, r[0]);
 }
 
-double tact_local_edge_share(const struct tact_local_problem *problem, const double *d)
+double tact_local_edge_distance_ratio(const struct tact_local_problem *problem, const double *d)
 {
-    if (!tact_local_rolls(problem)) {
+    if (!tact_local_transmits_rolling(problem)) {
         return 0.0;
     }
     if (problem->corners) {
-        return tact_normal_reach(problem->corner, problem->corners, d);
+        return tact_polygon_edge_distance_ratio(problem->corner, problem->corners, d);
     }
     double x = d[0] / problem->semi[0], y = d[1] / problem->semi[1];
     return sqrt(x * x + y * y);

@@ -29,7 +29,8 @@ double tact_local_surface_curvature(const struct tact_local_problem *problem, do
     return sum * g;
 }
 
-double tact_local_surface(const struct tact_local_problem *problem, double f, double m, double w[2])
+double tact_local_limit_surface(const struct tact_local_problem *problem, double f, double m,
+                                double w[2])
 {
     double curvature;
     return tact_local_surface_curvature(problem, f, m, w, &curvature);

@@ -57,7 +57,7 @@ static double rim_slope(void *user, double half)
 /* Newton's method for the zero of that derivative, from the direction of rim->x. Returns 1 where it
  * converged and the velocity there opens the rest of the patch: the objective is convex, so this is
  * its minimum. */
-static int newton_on_rim(struct rim *rim)
+static int minimize_on_rim_by_newton(struct rim *rim)
 {
     double size = tact_hypot(rim->x[1], rim->x[2]), he[3], ht[3];
     double e[3] = {1.0, rim->x[1] / size, rim->x[2] / size}, turn = 1.0;
@@ -86,7 +86,7 @@ static int newton_on_rim(struct rim *rim)
 }
 
 /* Minimum of the objective along e. */
-static double minimum_along(const double *h, const double *g, const double *e)
+static double minimize_objective_along(const double *h, const double *g, const double *e)
 {
     double eg = g[0] + g[1] * e[0] + g[2] * e[1];
     double ehe = h[0] + 2.0 * (h[1] * e[0] + h[2] * e[1]) + h[4] * e[0] * e[0] +
@@ -125,7 +125,7 @@ static int minimize_by_multiplier(struct rim *rim)
     }
     double m = tact_root_find(rim_excess, rim, 0.0, least, rim->h[0], 1.0, 80);
     return rim_excess(rim, m) < 1.0 && rim->x[0] > 0.0 && tact_hypot(rim->x[1], rim->x[2]) > 0.0 &&
-           newton_on_rim(rim);
+           minimize_on_rim_by_newton(rim);
 }
 
 /* Minimum of x'Hx/2 + g'x on the rim of |(x2, x3)| <= x1: from the last x, otherwise from the best
@@ -138,12 +138,12 @@ static void minimize_on_rim(const double *h, const double *g, double *x)
     struct rim rim = {h, g, {0.0, 0.0}, {0.0, 0.0, 0.0}};
     double best = 0.0;
     tact_v3_copy(rim.x, x);
-    if (tact_hypot(x[1], x[2]) > 0.0 && newton_on_rim(&rim)) {
+    if (tact_hypot(x[1], x[2]) > 0.0 && minimize_on_rim_by_newton(&rim)) {
         tact_v3_copy(x, rim.x);
         return;
     }
     for (int i = 0; i < RIM_DIRECTIONS; i++) {
-        double value = minimum_along(h, g, directions[i]);
+        double value = minimize_objective_along(h, g, directions[i]);
         if (value < best) {
             best = value;
             memcpy(rim.from, directions[i], sizeof rim.from);
@@ -156,7 +156,7 @@ static void minimize_on_rim(const double *h, const double *g, double *x)
         rim.from[1] = size > 0.0 ? -g[2] / size : 0.0;
     }
     tact_v3_set(rim.x, 1.0, rim.from[0], rim.from[1]);
-    if (newton_on_rim(&rim)) {
+    if (minimize_on_rim_by_newton(&rim)) {
         tact_v3_copy(x, rim.x);
         return;
     }
@@ -231,7 +231,7 @@ static int is_inside(const struct normal_patch *patch, const double *x)
     return x[0] >= 0.0;
 }
 
-int tact_normal_opens(const struct normal_patch *patch, const double *v)
+int tact_normal_patch_opens(const struct normal_patch *patch, const double *v)
 {
     if (!patch->corners) {
         return v[0] >= tact_hypot(v[1], v[2]);
@@ -247,7 +247,7 @@ int tact_normal_opens(const struct normal_patch *patch, const double *v)
 int tact_normal_minimize(const struct normal_patch *patch, const double *h, const double *g,
                          double *x)
 {
-    if (tact_normal_opens(patch, g)) {
+    if (tact_normal_patch_opens(patch, g)) {
         tact_v3_set(x, 0.0, 0.0, 0.0);
         return 0;
     }
@@ -269,7 +269,7 @@ int tact_normal_minimize(const struct normal_patch *patch, const double *h, cons
     return 1;
 }
 
-double tact_normal_reach(const double (*corner)[2], int corners, const double *d)
+double tact_polygon_edge_distance_ratio(const double (*corner)[2], int corners, const double *d)
 {
     double most = 0.0, of = 1.0; /* the result is most / of */
     const double *p = corner[corners - 1];

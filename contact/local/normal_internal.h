@@ -12,7 +12,7 @@ struct normal_patch {
 
 /* 1 where the velocity v = (v_n, conjugates of y) opens the contact everywhere: v is in the dual
  * cone. */
-int tact_normal_opens(const struct normal_patch *patch, const double *v);
+int tact_normal_patch_opens(const struct normal_patch *patch, const double *v);
 
 /* min x'Hx/2 + g'x over the cone; H 3 x 3. x: on input a starting point, the solution of a similar
  * problem or 0; on output the solution. Returns 1 where the centre of pressure is at the edge. */
@@ -20,6 +20,6 @@ int tact_normal_minimize(const struct normal_patch *patch, const double *h, cons
                          double *x);
 
 /* Distance of d from the origin over that of the polygon's edge in its direction: 1 at the edge. */
-double tact_normal_reach(const double (*corner)[2], int corners, const double *d);
+double tact_polygon_edge_distance_ratio(const double (*corner)[2], int corners, const double *d);
 
 #endif

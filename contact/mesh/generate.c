@@ -40,7 +40,7 @@ static void append_quad(struct tact_soup *soup, size_t a, size_t b, size_t c, si
 
 /* Pseudo-random value from 0 to 1 of a lattice point (lowbias32 of Wellons over a mix of the four).
  */
-static double lattice_value(const int32_t at[3], uint32_t seed)
+static double random_lattice_value(const int32_t at[3], uint32_t seed)
 {
     uint32_t h = (uint32_t)at[0] * 0x9e3779b1u ^ (uint32_t)at[1] * 0x85ebca77u ^
                  (uint32_t)at[2] * 0xc2b2ae3du ^ seed * 0x27d4eb2fu;
@@ -53,7 +53,7 @@ static double lattice_value(const int32_t at[3], uint32_t seed)
 }
 
 /* Value noise, 0 to 1: smooth interpolation of the lattice's values. */
-static double value_noise(const double p[3], uint32_t seed)
+static double interpolated_value_noise(const double p[3], uint32_t seed)
 {
     int32_t low[3];
     double t[3], sum = 0.0;
@@ -64,7 +64,7 @@ static double value_noise(const double p[3], uint32_t seed)
     }
     for (int i = 0; i < 8; i++) {
         const int32_t at[3] = {low[0] + (i & 1), low[1] + (i >> 1 & 1), low[2] + (i >> 2)};
-        sum += lattice_value(at, seed) * (i & 1 ? t[0] : 1.0 - t[0]) *
+        sum += random_lattice_value(at, seed) * (i & 1 ? t[0] : 1.0 - t[0]) *
                (i >> 1 & 1 ? t[1] : 1.0 - t[1]) * (i >> 2 ? t[2] : 1.0 - t[2]);
     }
     return sum;
@@ -72,7 +72,7 @@ static double value_noise(const double p[3], uint32_t seed)
 
 /* Moves a point of the cube of half edge 1 to the surface along its ray from the centre: the solid
  * is star-shaped and cannot intersect itself. */
-static void raise_point(const struct tact_generate *g, double p[3])
+static void project_to_bumpy_surface(const struct tact_generate *g, double p[3])
 {
     double lattice_point[3], size = g->edge * 0.5;
     if (g->kind == TACT_GENERATE_BLOB) {
@@ -80,7 +80,7 @@ static void raise_point(const struct tact_generate *g, double p[3])
         size = g->radius;
     }
     tact_v3_scale(lattice_point, p, 0.5 * g->count);
-    double rise = g->bump * value_noise(lattice_point, g->seed);
+    double rise = g->bump * interpolated_value_noise(lattice_point, g->seed);
     tact_v3_scale(p, p, size + rise);
 }
 
@@ -98,7 +98,7 @@ static int make_cube(const struct tact_generate *g, struct tact_soup *soup)
             size_t u = i / row, v = i % row;
             p[(axis + 1) % 3] = (2.0 * (double)u - (double)n) / (double)n;
             p[(axis + 2) % 3] = (2.0 * (double)v - (double)n) / (double)n;
-            raise_point(g, p);
+            project_to_bumpy_surface(g, p);
         }
         for (size_t i = 0; i < n * n; i++) {
             size_t a = first + i / n * row + i % n, b = a + row, c = b + 1, d = a + 1;
@@ -114,8 +114,8 @@ static int make_cube(const struct tact_generate *g, struct tact_soup *soup)
 
 /* Squares between consecutive rings of `around` vertices, facing outward; closed: the last ring
  * joins the first. */
-static void join_rings(struct tact_soup *soup, size_t first, size_t rings, size_t around,
-                       int closed)
+static void append_quads_between_rings(struct tact_soup *soup, size_t first, size_t rings,
+                                       size_t around, int closed)
 {
     for (size_t i = 0; i + 1 < rings + (closed ? 1 : 0); i++) {
         size_t low = first + i * around, high = first + (i + 1) % rings * around;
@@ -142,7 +142,7 @@ static int make_prism(const struct tact_generate *g, struct tact_soup *soup)
         triangle(soup, sides, sides + i, sides + i + 1);
     }
     if (!rc) {
-        join_rings(soup, 0, 2, sides, 0);
+        append_quads_between_rings(soup, 0, 2, sides, 0);
     }
     return rc;
 }
@@ -179,7 +179,7 @@ static int make_gear(const struct tact_generate *g, struct tact_soup *soup)
         gear_ring(g, soup, (double)i / (double)n, half);
     }
     tact_v3_set(append_vertex(soup), 0.0, 0.0, half);
-    join_rings(soup, 1, rings, around, 0);
+    append_quads_between_rings(soup, 1, rings, around, 0);
     size_t last = 1 + (rings - 1) * around;
     for (size_t j = 0; j < around; j++) {
         size_t k = (j + 1) % around;
@@ -191,8 +191,8 @@ static int make_gear(const struct tact_generate *g, struct tact_soup *soup)
 
 /* Centre line at s from 0 to 1, its direction, and a normal to it. The trefoil lies on a torus of
  * radii 2/3 and 1/3, whose surface normal is used. */
-static void middle_line(const struct tact_generate *g, double s, double c[3], double t[3],
-                        double n[3])
+static void tube_centre_line(const struct tact_generate *g, double s, double c[3], double t[3],
+                             double n[3])
 {
     int knot = g->kind == TACT_GENERATE_KNOT;
     double u = 2.0 * PI * s * (knot ? 2.0 : 1.0), v = 6.0 * PI * s;
@@ -210,7 +210,7 @@ static void middle_line(const struct tact_generate *g, double s, double c[3], do
     tact_v3_normalize(t, t);
 }
 
-static int make_tube(const struct tact_generate *g, struct tact_soup *soup)
+static int make_tube_along_knot(const struct tact_generate *g, struct tact_soup *soup)
 {
     /* the trefoil's centre line is 10.6 times its radius long */
     double length = g->radius * (g->kind == TACT_GENERATE_KNOT ? 10.6 : 2.0 * PI);
@@ -220,7 +220,7 @@ static int make_tube(const struct tact_generate *g, struct tact_soup *soup)
     int rc = allocate_soup(soup, rings * around, 2 * rings * around);
     for (size_t i = 0; !rc && i < rings; i++) {
         double c[3], t[3], n[3], b[3];
-        middle_line(g, (double)i / (double)rings, c, t, n);
+        tube_centre_line(g, (double)i / (double)rings, c, t, n);
         tact_v3_cross(b, t, n);
         for (size_t j = 0; j < around; j++) {
             double angle = 2.0 * PI * (double)j / (double)around, *p = append_vertex(soup);
@@ -230,7 +230,7 @@ static int make_tube(const struct tact_generate *g, struct tact_soup *soup)
         }
     }
     if (!rc) {
-        join_rings(soup, 0, rings, around, 1);
+        append_quads_between_rings(soup, 0, rings, around, 1);
     }
     return rc;
 }
@@ -241,7 +241,7 @@ static int is_in_range(double value, double lower, double upper)
 }
 
 /* Name of the member that is out of range, or NULL. */
-static const char *out_of_range(const struct tact_generate *g)
+static const char *report_parameter_out_of_range(const struct tact_generate *g)
 {
     static const uint32_t most[TACT_GENERATE_KINDS] = {4096, 512, 0, 0, 1024, 1024};
     static const uint32_t least[TACT_GENERATE_KINDS] = {3, 3, 0, 0, 1, 1};
@@ -270,9 +270,9 @@ int tact_soup_generate(const struct tact_generate *what, struct tact_soup *out, 
 {
     static int (*const make[TACT_GENERATE_KINDS])(const struct tact_generate *,
                                                   struct tact_soup *) = {
-        make_prism, make_gear, make_tube, make_tube, make_cube, make_cube};
+        make_prism, make_gear, make_tube_along_knot, make_tube_along_knot, make_cube, make_cube};
     int known = (unsigned)what->kind < TACT_GENERATE_KINDS;
-    const char *member = known ? out_of_range(what) : "kind";
+    const char *member = known ? report_parameter_out_of_range(what) : "kind";
     memset(out, 0, sizeof *out);
     if (member) {
         if (wrong) {

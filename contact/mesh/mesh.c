@@ -111,7 +111,7 @@ int tact_mesh_create_checked(const double *vertices, size_t vertex_count, const 
         rc = rc ? rc : report_defects(&defects, flat_allowed, err);
     }
     if (rc == 0) {
-        rc = tact_mesh_build_wide(mesh);
+        rc = tact_mesh_build_wide_tree(mesh);
     }
     if (rc == 0) {
         rc = tact_mesh_build_facets(mesh);
@@ -137,7 +137,7 @@ void tact_mesh_free(struct tact_mesh *mesh)
         free(mesh->triangles);
         free(mesh->nodes);
         free(mesh->facets);
-        tact_mesh_free_wide(mesh);
+        tact_mesh_free_wide_tree(mesh);
         free(mesh);
     }
 }

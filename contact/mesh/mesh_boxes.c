@@ -16,7 +16,7 @@ struct run {
     uint32_t first, count;
 };
 
-static const double *run_corner(const struct run *run, uint32_t i)
+static const double *corner_of_run(const struct run *run, uint32_t i)
 {
     return run->mesh->vertices + 3 * (size_t)run->mesh->triangles[3 * (size_t)run->first + i];
 }
@@ -28,8 +28,8 @@ static double sum_areas(const struct run *run, double sum[3])
     tact_v3_set(sum, 0.0, 0.0, 0.0);
     for (uint32_t i = 0; i < 3 * run->count; i += 3) {
         double e1[3], e2[3], n[3];
-        tact_v3_sub(e1, run_corner(run, i + 1), run_corner(run, i));
-        tact_v3_sub(e2, run_corner(run, i + 2), run_corner(run, i));
+        tact_v3_sub(e1, corner_of_run(run, i + 1), corner_of_run(run, i));
+        tact_v3_sub(e2, corner_of_run(run, i + 2), corner_of_run(run, i));
         tact_v3_cross(n, e1, e2);
         total += tact_v3_norm(n);
         tact_v3_add(sum, sum, n);
@@ -43,8 +43,8 @@ static void align_to_principal(const struct run *run, double axes[3][3])
     double n = 3.0 * run->count, mean[2] = {0.0}, c[3] = {0.0};
     for (int pass = 0; pass < 2; pass++) {
         for (uint32_t i = 0; i < 3 * run->count; i++) {
-            double x = tact_v3_dot(axes[0], run_corner(run, i)) - mean[0];
-            double y = tact_v3_dot(axes[1], run_corner(run, i)) - mean[1];
+            double x = tact_v3_dot(axes[0], corner_of_run(run, i)) - mean[0];
+            double y = tact_v3_dot(axes[1], corner_of_run(run, i)) - mean[1];
             c[0] += pass ? x * x : x;
             c[1] += pass ? y * y : y;
             c[2] += pass ? x * y : 0.0;
@@ -69,12 +69,13 @@ struct extents {
 };
 
 /** Extents of the corners along axes; returns a quarter of the box's surface. */
-static double measure_extents(const struct run *run, double axes[3][3], struct extents *out)
+static double measure_extents_along_axes(const struct run *run, double axes[3][3],
+                                         struct extents *out)
 {
     for (int k = 0; k < 3; k++) {
         double lower = INFINITY, upper = -INFINITY;
         for (uint32_t i = 0; i < 3 * run->count; i++) {
-            double x = tact_v3_dot(axes[k], run_corner(run, i));
+            double x = tact_v3_dot(axes[k], corner_of_run(run, i));
             lower = tact_min(lower, x);
             upper = tact_max(upper, x);
         }
@@ -90,13 +91,13 @@ static void build_box(const struct run *run, const double middle[3], double unit
 {
     double axes[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, turned[3][3];
     struct extents extents, other;
-    double surface = measure_extents(run, axes, &extents), centre[3] = {0.0};
+    double surface = measure_extents_along_axes(run, axes, &extents), centre[3] = {0.0};
     double total = sum_areas(run, turned[2]);
     if (tact_v3_norm(turned[2]) > 0.3 * total) {
         tact_v3_normalize(turned[2], turned[2]);
         tact_v3_tangents(turned[2], turned[0], turned[1]);
         align_to_principal(run, turned);
-        if (measure_extents(run, turned, &other) < surface) {
+        if (measure_extents_along_axes(run, turned, &other) < surface) {
             extents = other;
             for (int k = 0; k < 3; k++) {
                 tact_v3_copy(axes[k], turned[k]);
@@ -116,7 +117,7 @@ static void build_box(const struct run *run, const double middle[3], double unit
 }
 
 /** The triangles below a node: leaves are contiguous in the order of the tree. */
-static struct run node_run(const struct tact_mesh *mesh, size_t index)
+static struct run triangle_run_of_node(const struct tact_mesh *mesh, size_t index)
 {
     const struct tact_mesh_node *first = &mesh->nodes[index], *last = first;
     while (!first->count) {
@@ -133,7 +134,7 @@ struct tact_mesh_box *tact_mesh_build_boxes(const struct tact_mesh *mesh)
     double middle[3], unit = tact_mesh_box_unit(mesh, middle);
     struct tact_mesh_box *boxes = calloc(mesh->node_count, sizeof *boxes);
     for (size_t i = 0; boxes && i < mesh->node_count; i++) {
-        struct run run = node_run(mesh, i);
+        struct run run = triangle_run_of_node(mesh, i);
         build_box(&run, middle, unit, &boxes[i]);
         boxes[i].first = mesh->nodes[i].first;
         boxes[i].count = mesh->nodes[i].count;

@@ -25,7 +25,7 @@ static int compare_vertices(const void *pa, const void *pb)
 }
 
 /** Sets first[i] to the smallest index of a vertex equal to vertex i. Returns 0 or -ENOMEM. */
-static int find_equal(const double *vertices, size_t n, size_t *first)
+static int find_equal_vertices(const double *vertices, size_t n, size_t *first)
 {
     struct keyed_vertex *keys = malloc((n ? n : 1) * sizeof *keys);
     if (!keys) {
@@ -51,7 +51,7 @@ int tact_mesh_weld(double *vertices, size_t *vertex_count, uint32_t *triangles,
     size_t n = *vertex_count;
     size_t *first = malloc((n ? n : 1) * sizeof *first);
     size_t *number = malloc((n ? n : 1) * sizeof *number);
-    int rc = first && number ? find_equal(vertices, n, first) : -ENOMEM;
+    int rc = first && number ? find_equal_vertices(vertices, n, first) : -ENOMEM;
     if (rc == 0) {
         const size_t unused = SIZE_MAX;
         for (size_t i = 0; i < n; i++) {
@@ -96,7 +96,7 @@ static int compare_edges(const void *pa, const void *pb)
     return a->triangle < b->triangle ? -1 : a->triangle > b->triangle;
 }
 
-static uint32_t find_set(uint32_t *parent, uint32_t i)
+static uint32_t find_component_root(uint32_t *parent, uint32_t i)
 {
     while (parent[i] != i) {
         parent[i] = parent[parent[i]];
@@ -105,9 +105,9 @@ static uint32_t find_set(uint32_t *parent, uint32_t i)
     return i;
 }
 
-static void unite_sets(uint32_t *parent, uint32_t a, uint32_t b)
+static void unite_components(uint32_t *parent, uint32_t a, uint32_t b)
 {
-    uint32_t ra = find_set(parent, a), rb = find_set(parent, b);
+    uint32_t ra = find_component_root(parent, a), rb = find_component_root(parent, b);
     if (ra < rb) {
         parent[rb] = ra;
     } else {
@@ -142,7 +142,7 @@ static void count_edges(const struct half_edge *edges, size_t n, uint32_t *paren
     for (size_t i = 0; i < n;) {
         size_t end = i, forward = 0;
         while (end < n && edges[end].low == edges[i].low && edges[end].high == edges[i].high) {
-            unite_sets(parent, edges[i].triangle, edges[end].triangle);
+            unite_components(parent, edges[i].triangle, edges[end].triangle);
             forward += edges[end].forward;
             end++;
         }

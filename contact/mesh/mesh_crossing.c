@@ -12,7 +12,7 @@
 
 /** Displacement of components against each other, relative to the size of the mesh: for coincident
  * faces, edges and corners it separates overlap from mere contact. */
-static const double PERTURBATION = 1e-9;
+static const double RELATIVE_PERTURBATION = 1e-9;
 
 /** Crossing pairs of triangles as their components, the smaller one in the high half. */
 struct crossings {
@@ -116,7 +116,7 @@ static int triangles_cross(const struct search *f, size_t i, size_t j)
     return edge_pierces(is, s, it, t) || edge_pierces(it, t, is, s);
 }
 
-static void add_crossing(struct search *f, size_t i, size_t j)
+static void add_triangle_crossing(struct search *f, size_t i, size_t j)
 {
     struct crossings *c = f->found;
     uint64_t a = f->component[f->mesh->triangles[3 * i]];
@@ -146,7 +146,7 @@ static int boxes_meet(const struct search *f, const struct tact_mesh_node *a,
 }
 
 /** Finds crossing pairs below two nodes, or below one. Recursive: the tree is shallow. */
-static void search_nodes(struct search *f, uint32_t i, uint32_t j)
+static void find_crossings_below_nodes(struct search *f, uint32_t i, uint32_t j)
 {
     const struct tact_mesh_node *a = &f->mesh->nodes[i], *b = &f->mesh->nodes[j];
     if (i != j && !boxes_meet(f, a, b)) {
@@ -156,20 +156,20 @@ static void search_nodes(struct search *f, uint32_t i, uint32_t j)
         for (uint32_t s = a->first; s < a->first + a->count; s++) {
             for (uint32_t t = i == j ? s + 1 : b->first; t < b->first + b->count; t++) {
                 if (triangles_cross(f, s, t)) {
-                    add_crossing(f, s, t);
+                    add_triangle_crossing(f, s, t);
                 }
             }
         }
     } else if (i == j) {
-        search_nodes(f, a->first, a->first);
-        search_nodes(f, a->first + 1, a->first + 1);
-        search_nodes(f, a->first, a->first + 1);
+        find_crossings_below_nodes(f, a->first, a->first);
+        find_crossings_below_nodes(f, a->first + 1, a->first + 1);
+        find_crossings_below_nodes(f, a->first, a->first + 1);
     } else if (b->count || (!a->count && a->upper[0] - a->lower[0] > b->upper[0] - b->lower[0])) {
-        search_nodes(f, a->first, j);
-        search_nodes(f, a->first + 1, j);
+        find_crossings_below_nodes(f, a->first, j);
+        find_crossings_below_nodes(f, a->first + 1, j);
     } else {
-        search_nodes(f, i, b->first);
-        search_nodes(f, i, b->first + 1);
+        find_crossings_below_nodes(f, i, b->first);
+        find_crossings_below_nodes(f, i, b->first + 1);
     }
 }
 
@@ -213,7 +213,7 @@ static int compare_pairs(const void *a, const void *b)
 }
 
 /** Number of crossings in both lists, per pair of components. */
-static size_t count_common(struct crossings found[2])
+static size_t count_crossings_in_both_lists(struct crossings found[2])
 {
     size_t common = 0;
     for (int way = 0; way < 2; way++) {
@@ -248,10 +248,10 @@ static int count_perturbed(struct search *f, size_t *crossings)
         }
         f->vertices = moved;
         f->found = &found[way];
-        search_nodes(f, 0, 0);
+        find_crossings_below_nodes(f, 0, 0);
     }
     f->vertices = vertices;
-    *crossings = f->rc ? 0 : count_common(found);
+    *crossings = f->rc ? 0 : count_crossings_in_both_lists(found);
     free(moved);
     free(found[0].pairs);
     free(found[1].pairs);
@@ -346,13 +346,13 @@ int tact_mesh_count_crossings(const struct tact_mesh *mesh, struct tact_mesh_def
     uint32_t components = label_components(mesh, component);
     struct search f = {
         .mesh = mesh, .vertices = mesh->vertices, .component = component, .found = &found};
-    search_nodes(&f, 0, 0);
+    find_crossings_below_nodes(&f, 0, 0);
     free(found.pairs);
     size_t nudged = 0;
     int rc = f.rc;
     defects->misplaced = 0;
     if (components > 1 && !rc) {
-        f.margin = 2.0 * PERTURBATION * size;
+        f.margin = 2.0 * RELATIVE_PERTURBATION * size;
         rc = count_perturbed(&f, &nudged);
         rc = rc ? rc : count_misnested_components(&f, components, &defects->misplaced);
     }

@@ -13,7 +13,7 @@
 enum { MAX_TRIANGLES = 1024 };
 
 /** Distance from a plane, in roundings of the largest coordinate, up to which a corner is in it. */
-static const double FLATNESS = 4.0 * DBL_EPSILON;
+static const double FACET_PLANE_TOLERANCE = 4.0 * DBL_EPSILON;
 
 /** An edge between two facets, in the direction of the first. */
 struct edge {
@@ -47,7 +47,7 @@ static int is_in_plane(const struct work *w, size_t triangle, const double area[
     }
     for (size_t k = 0; k < 3; k++) {
         double h = height_above(w->facets, f, triangle_vertex(w->mesh, triangle, k));
-        if (fabs(h) > FLATNESS * w->facets->size) {
+        if (fabs(h) > FACET_PLANE_TOLERANCE * w->facets->size) {
             return 0;
         }
     }
@@ -86,7 +86,7 @@ static int is_convex(const struct work *w)
     for (size_t i = 0; i < w->mesh->vertex_count; i++) {
         for (uint32_t f = 0; f < w->facets->count; f++) {
             double h = height_above(w->facets, f, w->mesh->vertices + 3 * i);
-            if (h > FLATNESS * w->facets->size) {
+            if (h > FACET_PLANE_TOLERANCE * w->facets->size) {
                 return 0;
             }
         }
@@ -95,7 +95,7 @@ static int is_convex(const struct work *w)
 }
 
 /** Lists the directed edges of triangles whose neighbour is in another facet. */
-static void find_edges(struct work *w)
+static void list_facet_boundary_edges(struct work *w)
 {
     uint32_t n = (uint32_t)w->mesh->triangle_count;
     const uint32_t *v = w->mesh->triangles;
@@ -113,7 +113,7 @@ static void find_edges(struct work *w)
 }
 
 /** Index of the vertex among the corners, adding it; returns -1 if there are too many. */
-static int64_t number_corner(struct work *w, uint32_t vertex)
+static int64_t index_of_corner_vertex(struct work *w, uint32_t vertex)
 {
     struct tact_mesh_facets *facets = w->facets;
     if (w->corner[vertex] < 0) {
@@ -148,7 +148,7 @@ static int chain_rims(struct work *w)
         }
         uint32_t e = first;
         do {
-            int64_t corner = number_corner(w, w->edge[e].from);
+            int64_t corner = index_of_corner_vertex(w, w->edge[e].from);
             if (corner < 0 || length == of_facet) {
                 return 0;
             }
@@ -182,7 +182,7 @@ static int fill_facets(struct work *w)
     if (!find_facets(w) || !is_convex(w)) {
         return 0;
     }
-    find_edges(w);
+    list_facet_boundary_edges(w);
     for (size_t i = 0; i < sizeof w->corner / sizeof w->corner[0]; i++) {
         w->corner[i] = -1;
     }

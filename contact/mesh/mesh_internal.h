@@ -114,9 +114,9 @@ struct tact_mesh_wide {
 };
 
 /** Allocates and fills mesh->wide for a mesh with a tree. Returns 0 or -ENOMEM. */
-int tact_mesh_build_wide(struct tact_mesh *mesh);
+int tact_mesh_build_wide_tree(struct tact_mesh *mesh);
 
-void tact_mesh_free_wide(struct tact_mesh *mesh);
+void tact_mesh_free_wide_tree(struct tact_mesh *mesh);
 
 /** An item of a tree of boxes: a triangle or facet. */
 struct tact_tree_item {

@@ -38,7 +38,8 @@ static double unit_ball_volume(size_t sectors, size_t rings)
 }
 
 /** The radius at which the triangulation has the volume of the exact capsule; axis unchanged. */
-static double matching_radius(double radius, double half_length, size_t sectors, size_t rings)
+static double radius_of_exact_volume(double radius, double half_length, size_t sectors,
+                                     size_t rings)
 {
     double cubic = unit_ball_volume(sectors, rings);
     double square = (double)sectors * tact_sin(2.0 * PI / (double)sectors) * half_length;
@@ -77,7 +78,7 @@ static size_t capsule_vertices(double radius, double half_length, size_t sectors
     return n;
 }
 
-static size_t set_vertex(uint32_t *t, size_t n, size_t a, size_t b, size_t c)
+static size_t set_triangle_vertices(uint32_t *t, size_t n, size_t a, size_t b, size_t c)
 {
     t[3 * n] = (uint32_t)a;
     t[3 * n + 1] = (uint32_t)b;
@@ -101,17 +102,17 @@ int tact_mesh_capsule(double radius, double half_length, size_t triangles, struc
         free(t);
         return -ENOMEM;
     }
-    double r = matching_radius(radius, half_length, sectors, rings);
+    double r = radius_of_exact_volume(radius, half_length, sectors, rings);
     size_t top = capsule_vertices(r, half_length, sectors, rings, v) - 1, n = 0;
     for (size_t i = 0; i < sectors; i++) {
         size_t j = (i + 1) % sectors;
-        n = set_vertex(t, n, 0, 1 + j, 1 + i);
+        n = set_triangle_vertices(t, n, 0, 1 + j, 1 + i);
         for (size_t level = 0; level + 1 < levels; level++) {
             size_t low = 1 + level * sectors, high = low + sectors;
-            n = set_vertex(t, n, low + i, low + j, high + j);
-            n = set_vertex(t, n, low + i, high + j, high + i);
+            n = set_triangle_vertices(t, n, low + i, low + j, high + j);
+            n = set_triangle_vertices(t, n, low + i, high + j, high + i);
         }
-        n = set_vertex(t, n, top, top - sectors + i, top - sectors + j);
+        n = set_triangle_vertices(t, n, top, top - sectors + i, top - sectors + j);
     }
     int rc = tact_mesh_create(v, top + 1, t, n, out, NULL);
     free(v);

@@ -120,7 +120,7 @@ static int starts_with(char *line, const char *word, char **rest)
     return 1;
 }
 
-static int read_three(struct reader *r, char *text, double v[3])
+static int read_three_numbers(struct reader *r, char *text, double v[3])
 {
     for (int k = 0; k < 3; k++) {
         char *end;
@@ -134,7 +134,7 @@ static int read_three(struct reader *r, char *text, double v[3])
 }
 
 /** Parses one corner "v", "v/t", "v//n" or "v/t/n" of an OBJ face. */
-static int read_corner(struct reader *r, char **text, size_t *vertex)
+static int parse_obj_face_corner(struct reader *r, char **text, size_t *vertex)
 {
     char *end;
     errno = 0;
@@ -158,13 +158,13 @@ static int read_corner(struct reader *r, char **text, size_t *vertex)
  * checks grows with the square of the triangles at a corner. */
 enum { MAX_CORNERS = 4096 };
 
-static int read_face(struct reader *r, char *text)
+static int parse_obj_face(struct reader *r, char *text)
 {
     size_t first = 0, last = 0, corner = 0;
     int count = 0;
     text += strspn(text, " \t");
     while (*text && *text != '#') {
-        int rc = read_corner(r, &text, &corner);
+        int rc = parse_obj_face_corner(r, &text, &corner);
         if (rc == 0 && count >= 2) {
             rc = add_triangle(r, first, last, corner);
         }
@@ -187,10 +187,10 @@ static int read_obj(struct reader *r)
         int rc = 0;
         if (starts_with(line, "v", &rest)) {
             double v[3] = {0.0};
-            rc = read_three(r, rest, v);
+            rc = read_three_numbers(r, rest, v);
             rc = rc ? rc : add_vertex(r, v);
         } else if (starts_with(line, "f", &rest)) {
-            rc = read_face(r, rest);
+            rc = parse_obj_face(r, rest);
         }
         if (rc) {
             return rc;
@@ -211,7 +211,7 @@ static int read_ascii_stl(struct reader *r)
         } else if (starts_with(line, "vertex", &rest)) {
             double v[3] = {0.0};
             rc = corners < 0 || corners > 2 ? set_line_error(r, "a facet has three vertices") : 0;
-            rc = rc ? rc : read_three(r, rest, v);
+            rc = rc ? rc : read_three_numbers(r, rest, v);
             rc = rc ? rc : add_vertex(r, v);
             corners++;
         } else if (starts_with(line, "endfacet", &rest)) {

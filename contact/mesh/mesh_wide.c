@@ -9,7 +9,7 @@
 #include <string.h>
 
 /** Finds the distinct corners of a leaf's triangles. */
-static void find_distinct(const uint32_t *index, struct tact_mesh_leaf *leaf)
+static void find_distinct_corners(const uint32_t *index, struct tact_mesh_leaf *leaf)
 {
     const uint32_t count = 3U * leaf->count;
     leaf->corners = 0;
@@ -32,7 +32,7 @@ static void add_leaf(struct tact_mesh *mesh, uint32_t first, uint32_t count)
     struct tact_mesh_leaf *leaf = &mesh->wide->leaves[mesh->wide->leaf_count++];
     leaf->first = first;
     leaf->count = (uint8_t)count;
-    find_distinct(mesh->triangles + 3 * (size_t)first, leaf);
+    find_distinct_corners(mesh->triangles + 3 * (size_t)first, leaf);
     for (uint32_t i = 0; i < 4; i++) {
         for (uint32_t k = 0; k < 3; k++) {
             size_t t = first + (i < count ? i : 0);
@@ -45,32 +45,32 @@ static void add_leaf(struct tact_mesh *mesh, uint32_t first, uint32_t count)
 }
 
 /** Whether a node is a leaf, or its leaves are at most `levels` below it. */
-static int is_low(const struct tact_mesh_box *boxes, uint32_t node, int levels)
+static int is_near_leaf_level(const struct tact_mesh_box *boxes, uint32_t node, int levels)
 {
     const uint32_t first = boxes[node].first;
-    return boxes[node].count ||
-           (levels > 0 && is_low(boxes, first, levels - 1) && is_low(boxes, first + 1, levels - 1));
+    return boxes[node].count || (levels > 0 && is_near_leaf_level(boxes, first, levels - 1) &&
+                                 is_near_leaf_level(boxes, first + 1, levels - 1));
 }
 
 /** Lists the nodes a number of levels below, or above that the first low ones, in the tree's order.
  */
-static uint32_t list_children(const struct tact_mesh_box *boxes, uint32_t node, int levels, int low,
-                              uint32_t *out)
+static uint32_t list_nodes_some_levels_below(const struct tact_mesh_box *boxes, uint32_t node,
+                                             int levels, int low, uint32_t *out)
 {
-    if (levels == 0 || is_low(boxes, node, low)) {
+    if (levels == 0 || is_near_leaf_level(boxes, node, low)) {
         *out = node;
         return 1;
     }
-    uint32_t n = list_children(boxes, boxes[node].first, levels - 1, low, out);
-    return n + list_children(boxes, boxes[node].first + 1, levels - 1, low, out + n);
+    uint32_t n = list_nodes_some_levels_below(boxes, boxes[node].first, levels - 1, low, out);
+    return n + list_nodes_some_levels_below(boxes, boxes[node].first + 1, levels - 1, low, out + n);
 }
 
 static void build_wide_node(struct tact_mesh *mesh, const struct tact_mesh_box *boxes,
                             uint32_t index, uint32_t from)
 {
     /* children whose leaves fit in a node of eight are not split further */
-    int low = is_low(boxes, from, 3) ? 0 : 3;
-    uint32_t children[8], n = list_children(boxes, from, 3, low, children);
+    int low = is_near_leaf_level(boxes, from, 3) ? 0 : 3;
+    uint32_t children[8], n = list_nodes_some_levels_below(boxes, from, 3, low, children);
     struct tact_mesh_eight *eight = &mesh->wide->eights[index];
     eight->count = n;
     for (uint32_t i = 0; i < 8; i++) {
@@ -95,7 +95,7 @@ static void build_wide_node(struct tact_mesh *mesh, const struct tact_mesh_box *
     }
 }
 
-int tact_mesh_build_wide(struct tact_mesh *mesh)
+int tact_mesh_build_wide_tree(struct tact_mesh *mesh)
 {
     size_t leaves = 0, inner = 0;
     for (size_t i = 0; i < mesh->node_count; i++) {
@@ -124,7 +124,7 @@ int tact_mesh_build_wide(struct tact_mesh *mesh)
     return 0;
 }
 
-void tact_mesh_free_wide(struct tact_mesh *mesh)
+void tact_mesh_free_wide_tree(struct tact_mesh *mesh)
 {
     if (mesh->wide) {
         free(mesh->wide->eights);

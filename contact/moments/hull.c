@@ -44,13 +44,13 @@ TACT_INLINE double beyond(const double *p, const double *q, double x, double y)
 }
 
 /** Value of beyond() above which a point is a corner. */
-TACT_INLINE double least_beyond(const double *p, const double *q, double size)
+TACT_INLINE double min_distance_beyond_edge(const double *p, const double *q, double size)
 {
     return FLAT * size * (fabs(q[0] - p[0]) + fabs(q[1] - p[1]));
 }
 
 /** Adds a corner unless it equals the last one. */
-static void add_corner(struct ring *ring, double x, double y)
+static void add_distinct_corner(struct ring *ring, double x, double y)
 {
     const double *last = ring->count ? ring->at[ring->count - 1] : NULL;
     if (!last || fabs(x - last[0]) + fabs(y - last[1]) > FLAT * ring->size) {
@@ -60,8 +60,8 @@ static void add_corner(struct ring *ring, double x, double y)
 }
 
 /** Finds the extreme point in each direction and in its opposite, four directions at a time. */
-static void find_extremes(const struct tact_hull *hull, int at[DIRECTIONS],
-                          double reached[DIRECTIONS])
+static void find_extreme_points(const struct tact_hull *hull, int at[DIRECTIONS],
+                                double reached[DIRECTIONS])
 {
     for (int i = 0; i < HALF; i += 4) {
         const double(*d)[2] = directions + i;
@@ -87,11 +87,11 @@ static void find_extremes(const struct tact_hull *hull, int at[DIRECTIONS],
 }
 
 /** Lists the extreme points in the order of directions. */
-static void list_extremes(const struct tact_hull *hull, struct ring *ring)
+static void list_extreme_points(const struct tact_hull *hull, struct ring *ring)
 {
     int at[DIRECTIONS];
     double reached[DIRECTIONS];
-    find_extremes(hull, at, reached);
+    find_extreme_points(hull, at, reached);
     ring->count = 0;
     ring->size = 0.0;
     for (int i = 0; i < DIRECTIONS; i++) {
@@ -99,7 +99,7 @@ static void list_extremes(const struct tact_hull *hull, struct ring *ring)
     }
     for (int i = 0; i < DIRECTIONS; i++) {
         if (i == 0 || at[i] != at[i - 1]) {
-            add_corner(ring, hull->x[at[i]], hull->y[at[i]]);
+            add_distinct_corner(ring, hull->x[at[i]], hull->y[at[i]]);
         }
     }
     const double *first = ring->at[0], *last = ring->at[ring->count - 1];
@@ -112,10 +112,10 @@ static void list_extremes(const struct tact_hull *hull, struct ring *ring)
 
 /** Moves the points outside an edge from p to the front of its range, the farthest first; returns
  * their number. */
-static int sort_beyond(struct tact_hull *hull, const double *p, const struct edge *edge,
-                       double size)
+static int partition_points_beyond_edge(struct tact_hull *hull, const double *p,
+                                        const struct edge *edge, double size)
 {
-    const double least = least_beyond(p, edge->end, size);
+    const double least = min_distance_beyond_edge(p, edge->end, size);
     double most = least;
     int n = edge->from;
     for (int i = edge->from; i < edge->to; i++) {
@@ -136,8 +136,8 @@ static int sort_beyond(struct tact_hull *hull, const double *p, const struct edg
 }
 
 /** Adds the corners outside an edge from p, in order, without its ends. */
-static void add_beyond(struct tact_hull *hull, const double *p, const struct edge *whole,
-                       struct ring *ring)
+static void add_corners_beyond_edge(struct tact_hull *hull, const double *p,
+                                    const struct edge *whole, struct ring *ring)
 {
     struct edge stack[TACT_HULL_POINTS + 1];
     double start[2] = {p[0], p[1]};
@@ -145,11 +145,11 @@ static void add_beyond(struct tact_hull *hull, const double *p, const struct edg
     stack[top++] = *whole;
     while (top > 0) {
         struct edge *edge = &stack[top - 1];
-        const int n = sort_beyond(hull, start, edge, ring->size);
+        const int n = partition_points_beyond_edge(hull, start, edge, ring->size);
         if (n == 0) {
             memcpy(start, edge->end, sizeof start);
             if (--top > 0) {
-                add_corner(ring, start[0], start[1]);
+                add_distinct_corner(ring, start[0], start[1]);
             }
             continue;
         }
@@ -162,7 +162,8 @@ static void add_beyond(struct tact_hull *hull, const double *p, const struct edg
 /** Finds the edge of a ring that each point is outside of, by the index of its first corner, or
  * NONE; returns 1 where there is such a point. No point is outside of two edges: the corner between
  * them would not be extreme. */
-static int find_beyond(const struct tact_hull *hull, const struct ring *ring, uint8_t *edge)
+static int find_edges_with_points_beyond(const struct tact_hull *hull, const struct ring *ring,
+                                         uint8_t *edge)
 {
     uint32_t any = 0;
     memset(edge, NONE, (size_t)hull->count);
@@ -175,8 +176,9 @@ static int find_beyond(const struct tact_hull *hull, const struct ring *ring, ui
                 p[c][k] = ring->at[from][c];
                 e[c][k] = ring->at[to][c] - ring->at[from][c];
             }
-            least[k] = i + k < ring->count ? least_beyond(ring->at[from], ring->at[to], ring->size)
-                                           : INFINITY;
+            least[k] = i + k < ring->count
+                           ? min_distance_beyond_edge(ring->at[from], ring->at[to], ring->size)
+                           : INFINITY;
         }
         const tact_d4 px = {p[0][0], p[0][1], p[0][2], p[0][3]};
         const tact_d4 py = {p[1][0], p[1][1], p[1][2], p[1][3]};
@@ -197,10 +199,10 @@ static int find_beyond(const struct tact_hull *hull, const struct ring *ring, ui
 }
 
 /** Adds the corners outside the edges of a ring, where there are any. */
-static void add_missing(const struct tact_hull *hull, struct ring *ring)
+static void add_missing_corners(const struct tact_hull *hull, struct ring *ring)
 {
     uint8_t edge[TACT_HULL_POINTS];
-    if (!find_beyond(hull, ring, edge)) {
+    if (!find_edges_with_points_beyond(hull, ring, edge)) {
         return;
     }
     int first[NONE + 2] = {0}, at[NONE + 1];
@@ -222,19 +224,19 @@ static void add_missing(const struct tact_hull *hull, struct ring *ring)
     for (int i = 0; i < from.count; i++) {
         const double *end = from.at[i + 1 < from.count ? i + 1 : 0];
         const struct edge whole = {{end[0], end[1]}, first[i], first[i + 1]};
-        add_corner(ring, from.at[i][0], from.at[i][1]);
-        add_beyond(&sorted, from.at[i], &whole, ring);
+        add_distinct_corner(ring, from.at[i][0], from.at[i][1]);
+        add_corners_beyond_edge(&sorted, from.at[i], &whole, ring);
     }
 }
 
 /** Removes corners on the line between their neighbours. */
-static void remove_flat(struct ring *ring)
+static void remove_collinear_corners(struct ring *ring)
 {
     int n = 0;
     for (int i = 0; i < ring->count; i++) {
         const double *p = ring->at[n ? n - 1 : ring->count - 1], *c = ring->at[i];
         const double *q = i + 1 < ring->count ? ring->at[i + 1] : ring->at[0];
-        if (beyond(p, q, c[0], c[1]) > least_beyond(p, q, ring->size)) {
+        if (beyond(p, q, c[0], c[1]) > min_distance_beyond_edge(p, q, ring->size)) {
             memmove(ring->at[n++], c, sizeof ring->at[0]);
         }
     }
@@ -262,7 +264,7 @@ static double find_unit(const double *weight, int count, int most)
 }
 
 /** The corner between two others that spans the largest area with them. */
-static int best_between(const struct ring *ring, int from, int to)
+static int corner_of_largest_area_between(const struct ring *ring, int from, int to)
 {
     const double *p = ring->at[from], *q = ring->at[to];
     double most = -1.0;
@@ -308,7 +310,8 @@ static void reduce_corners(struct ring *ring, int most)
     }
     for (int round = 0; round < ROUNDS; round++) {
         for (int i = 0; i < n; i++) {
-            kept[i] = best_between(ring, kept[i ? i - 1 : n - 1], kept[i + 1 < n ? i + 1 : 0]);
+            kept[i] = corner_of_largest_area_between(ring, kept[i ? i - 1 : n - 1],
+                                                     kept[i + 1 < n ? i + 1 : 0]);
         }
     }
     const struct ring from = *ring;
@@ -320,12 +323,12 @@ static void reduce_corners(struct ring *ring, int most)
 
 static void find_hull(struct tact_hull *hull, struct ring *ring)
 {
-    list_extremes(hull, ring);
-    add_missing(hull, ring);
-    remove_flat(ring);
+    list_extreme_points(hull, ring);
+    add_missing_corners(hull, ring);
+    remove_collinear_corners(ring);
 }
 
-TACT_TWICE(void, tact_hull_reduce, (struct tact_hull * hull), (hull))
+TACT_TWICE(void, tact_hull_reduce_to_corners, (struct tact_hull * hull), (hull))
 {
     struct ring ring;
     find_hull(hull, &ring);

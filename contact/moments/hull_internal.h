@@ -14,13 +14,13 @@ struct tact_hull {
 };
 
 /** Replaces the points by the corners of their hull, at most TACT_HULL_CORNERS. */
-void tact_hull_reduce(struct tact_hull *hull);
+void tact_hull_reduce_to_corners(struct tact_hull *hull);
 
 /** Adds a point. */
-static inline void tact_hull_add(struct tact_hull *hull, double x, double y)
+static inline void tact_hull_add_point(struct tact_hull *hull, double x, double y)
 {
     if (hull->count == TACT_HULL_POINTS) {
-        tact_hull_reduce(hull);
+        tact_hull_reduce_to_corners(hull);
     }
     hull->x[hull->count] = x;
     hull->y[hull->count++] = y;

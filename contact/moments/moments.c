@@ -118,10 +118,11 @@ static int by_prisms(const struct tact_mesh *a, const struct tact_pose *pa,
 /** Moments of two meshes by the methods for many triangles, projected along a direction, or, where
  * it is NULL, along the one in which their boxes overlap least. -ENOSPC where too much is near in
  * that projection. */
-static int mesh_mesh_along(const struct tact_mesh *a, const struct tact_pose *pa,
-                           const struct tact_mesh *b, const struct tact_pose *pb,
-                           const double *direction, struct tact_moments_scratch *scratch,
-                           struct tact_moments *out)
+static int moments_of_two_meshes_along(const struct tact_mesh *a, const struct tact_pose *pa,
+                                       const struct tact_mesh *b, const struct tact_pose *pb,
+                                       const double *direction,
+                                       struct tact_moments_scratch *scratch,
+                                       struct tact_moments *out)
 {
     struct tact_prism_frame frame;
     const int large = a->triangle_count + b->triangle_count >= LARGE;
@@ -129,8 +130,9 @@ static int mesh_mesh_along(const struct tact_mesh *a, const struct tact_pose *pa
         return 0;
     }
     for (int i = 0; i < 2; i++) {
-        const int rc = i == large ? tact_prism_near(a, pa, b, pb, &frame, scratch, out)
-                                  : tact_moments_rim(a, pa, b, pb, &frame, scratch, out);
+        const int rc = i == large
+                           ? tact_prism_moments_without_list(a, pa, b, pb, &frame, scratch, out)
+                           : tact_moments_rim(a, pa, b, pb, &frame, scratch, out);
         if (rc == -ENOSPC ? direction != NULL : rc != -EAGAIN) {
             count(scratch, i == large ? TACT_COUNT_PRISMS : TACT_COUNT_RIM);
             return rc;
@@ -140,10 +142,11 @@ static int mesh_mesh_along(const struct tact_mesh *a, const struct tact_pose *pa
     return by_prisms(a, pa, b, pb, &frame, scratch, out);
 }
 
-static int mesh_mesh(const struct tact_mesh *a, const struct tact_pose *pa,
-                     const struct tact_mesh *b, const struct tact_pose *pb,
-                     const double direction[3], struct tact_moments_scratch *scratch,
-                     struct tact_moments *out, double *planar, struct tact_overlap_corners *corners)
+static int moments_of_two_meshes(const struct tact_mesh *a, const struct tact_pose *pa,
+                                 const struct tact_mesh *b, const struct tact_pose *pb,
+                                 const double direction[3], struct tact_moments_scratch *scratch,
+                                 struct tact_moments *out, double *planar,
+                                 struct tact_overlap_corners *corners)
 {
     int rc = -ENOSPC;
     if (a->facets || b->facets) {
@@ -153,12 +156,12 @@ static int mesh_mesh(const struct tact_mesh *a, const struct tact_pose *pa,
         count(scratch, TACT_COUNT_CONVEX);
         return rc;
     }
-    rc = mesh_mesh_along(a, pa, b, pb, direction, scratch, out);
+    rc = moments_of_two_meshes_along(a, pa, b, pb, direction, scratch, out);
     /* The direction is that of the last tick. In its projection nearly all of both meshes may be
      * near: what counts is the part of B above A. */
     if (rc == -ENOSPC && direction) {
         count(scratch, TACT_COUNT_TURNED);
-        rc = mesh_mesh_along(a, pa, b, pb, NULL, scratch, out);
+        rc = moments_of_two_meshes_along(a, pa, b, pb, NULL, scratch, out);
     }
     return rc;
 }
@@ -223,7 +226,8 @@ int tact_moments_measure(const struct tact_shape *a, const struct tact_pose *pa,
         rc = mesh_halfspace(a->mesh, pa, pb, scratch, out, planar);
         break;
     case TACT_MOMENTS_MESH_MESH:
-        rc = mesh_mesh(a->mesh, pa, b->mesh, pb, direction, scratch, out, planar, corners);
+        rc = moments_of_two_meshes(a->mesh, pa, b->mesh, pb, direction, scratch, out, planar,
+                                   corners);
         break;
     }
     /* The surface of the overlap is closed: the integral over A's part is minus that over B's part.

@@ -9,10 +9,10 @@
 static const double MARGIN = 0.5, SLOW = 0.25;
 
 /** Number of margins of motion beyond which a list is abandoned. */
-static const double FOLLOWED = 64.0;
+static const double ABANDONED_LIST_MARGINS = 64.0;
 
-static void place_frames(const struct tact_near *near, const double normal[3],
-                         struct tact_cache_frame *view)
+static void place_cache_frames(const struct tact_near *near, const double normal[3],
+                               struct tact_cache_frame *view)
 {
     for (int i = 0; i < 2; i++) {
         const struct tact_placed *p = i ? &near->b.placed : &near->a.placed;
@@ -47,7 +47,7 @@ static double relative_motion(const struct tact_cache_list *list,
     return most;
 }
 
-static void init_list(struct tact_cache_list *list, const struct tact_near *near)
+static void init_cached_pair_list(struct tact_cache_list *list, const struct tact_near *near)
 {
     list->ready = 0;
     list->margin = INFINITY;
@@ -61,7 +61,7 @@ static void init_list(struct tact_cache_list *list, const struct tact_near *near
     }
 }
 
-TACT_TWICE(struct tact_cache_list *, tact_cache_find,
+TACT_TWICE(struct tact_cache_list *, tact_cache_find_pair_list,
            (struct tact_cache * cache, const struct tact_near *near, const double normal[3]),
            (cache, near, normal))
 {
@@ -69,14 +69,14 @@ TACT_TWICE(struct tact_cache_list *, tact_cache_find,
     int best = -1, oldest = 0;
     struct tact_cache_frame now;
     double nearest = INFINITY;
-    place_frames(near, normal, &now);
+    place_cache_frames(near, normal, &now);
     for (int i = 0; i < TACT_CACHE_LISTS; i++) {
         const struct tact_cache_list *list = &cache->lists[i];
         const uint64_t *serial = cache->keys[i].serial;
         oldest = cache->keys[i].used < cache->keys[oldest].used ? i : oldest;
         if (serial[0] == a && serial[1] == b) {
             double since = relative_motion(list, &list->last, &now);
-            if (since < nearest && since < FOLLOWED * list->margin) {
+            if (since < nearest && since < ABANDONED_LIST_MARGINS * list->margin) {
                 nearest = since;
                 best = i;
             }
@@ -86,7 +86,7 @@ TACT_TWICE(struct tact_cache_list *, tact_cache_find,
         best = oldest;
         cache->keys[best].serial[0] = a;
         cache->keys[best].serial[1] = b;
-        init_list(&cache->lists[best], near);
+        init_cached_pair_list(&cache->lists[best], near);
     }
     struct tact_cache_list *list = &cache->lists[best];
     cache->keys[best].used = ++cache->clock;
@@ -102,7 +102,7 @@ TACT_TWICE(struct tact_cache_list *, tact_cache_find,
 
 /** A list under construction, with the indices in it of the triangles of the present leaf of A, and
  * of B; or NOWHERE. */
-struct tact_cache_maker {
+struct tact_pair_list_builder {
     struct tact_cache_list *list;
     uint32_t leaf_a;
     uint16_t at_a[4], at_b[4 * TACT_NEAR_LEAVES];
@@ -112,7 +112,8 @@ enum { TACT_CACHE_NOWHERE = UINT16_MAX };
 
 /** Index of a triangle in a list; adds it where it is missing. -ENOSPC: the capacity is exceeded.
  */
-static int tact_cache_face(uint32_t face, uint16_t *at, uint32_t *faces, uint32_t *count)
+static int tact_cache_find_or_add_triangle(uint32_t face, uint16_t *at, uint32_t *faces,
+                                           uint32_t *count)
 {
     if (*at == TACT_CACHE_NOWHERE) {
         if (*count == TACT_CACHE_FACES) {
@@ -128,7 +129,7 @@ static int tact_cache_face(uint32_t face, uint16_t *at, uint32_t *faces, uint32_
 static int tact_cache_add_pairs(void *user, struct tact_near *w, uint32_t leaf_a,
                                 const struct tact_near_pair *pairs, uint32_t count)
 {
-    struct tact_cache_maker *maker = user;
+    struct tact_pair_list_builder *maker = user;
     struct tact_cache_list *list = maker->list;
     if (maker->leaf_a != leaf_a) {
         maker->leaf_a = leaf_a;
@@ -136,12 +137,13 @@ static int tact_cache_add_pairs(void *user, struct tact_near *w, uint32_t leaf_a
     }
     for (uint32_t i = 0; i < count; i++) {
         uint32_t a = pairs[i].a, b = pairs[i].b;
-        if (!tact_faces_near(&w->face_a[a], &w->face_b[b], list->margin)) {
+        if (!tact_faces_may_contribute_within(&w->face_a[a], &w->face_b[b], list->margin)) {
             continue;
         }
-        int at_a = tact_cache_face(4 * leaf_a + a, &maker->at_a[a], list->face_a, &list->faces_a);
-        int at_b = tact_cache_face(4 * w->b.leaf[b / 4] + b % 4, &maker->at_b[b], list->face_b,
-                                   &list->faces_b);
+        int at_a = tact_cache_find_or_add_triangle(4 * leaf_a + a, &maker->at_a[a], list->face_a,
+                                                   &list->faces_a);
+        int at_b = tact_cache_find_or_add_triangle(4 * w->b.leaf[b / 4] + b % 4, &maker->at_b[b],
+                                                   list->face_b, &list->faces_b);
         if (at_a < 0 || at_b < 0 || list->count == TACT_CACHE_PAIRS) {
             return -ENOSPC;
         }
@@ -151,16 +153,16 @@ static int tact_cache_add_pairs(void *user, struct tact_near *w, uint32_t leaf_a
 }
 
 /** Repeats a triangle to fill the last group of four. */
-static void tact_cache_pad(uint32_t *faces, uint32_t count)
+static void tact_cache_pad_group_of_four(uint32_t *faces, uint32_t count)
 {
     for (; count % 4; count++) {
         faces[count] = faces[0];
     }
 }
 
-void tact_cache_make(struct tact_cache_list *list, struct tact_near *w)
+void tact_cache_make_list(struct tact_cache_list *list, struct tact_near *w)
 {
-    struct tact_cache_maker maker;
+    struct tact_pair_list_builder maker;
     w->a.placed.margin = (float)list->margin * w->per_unit * 1.001F + 1e-6F;
     int rc = tact_near_cut_trees(w, TACT_NEAR_LEAVES);
     w->a.placed.margin = 0.0F;
@@ -169,16 +171,16 @@ void tact_cache_make(struct tact_cache_list *list, struct tact_near *w)
         maker.list = list;
         maker.leaf_a = UINT32_MAX;
         memset(maker.at_b, 0xFF, 4 * w->b.leaves * sizeof *maker.at_b);
-        rc = tact_near_match(w, list->margin, tact_cache_add_pairs, &maker);
+        rc = tact_near_match_leaves(w, list->margin, tact_cache_add_pairs, &maker);
     }
-    tact_cache_pad(list->face_a, list->faces_a);
-    tact_cache_pad(list->face_b, list->faces_b);
+    tact_cache_pad_group_of_four(list->face_a, list->faces_a);
+    tact_cache_pad_group_of_four(list->face_b, list->faces_b);
     list->ready = rc >= 0;
 }
 
 /** Corners of four triangles of a list at the pose of the body. */
-static void tact_cache_corners(const struct tact_placed *body, const uint32_t face[4],
-                               tact_d4 p[3][3])
+static void tact_cache_place_four_triangles(const struct tact_placed *body, const uint32_t face[4],
+                                            tact_d4 p[3][3])
 {
     const struct tact_mesh_leaf *leaves = body->mesh->wide->leaves;
     const double *from[4];
@@ -192,16 +194,16 @@ static void tact_cache_corners(const struct tact_placed *body, const uint32_t fa
     }
 }
 
-void tact_cache_place(const struct tact_cache_list *list, struct tact_near *w)
+void tact_cache_place_list(const struct tact_cache_list *list, struct tact_near *w)
 {
     tact_d4 p[3][3];
     for (uint32_t i = 0; i < list->faces_a; i += 4) {
-        tact_cache_corners(&w->a.placed, &list->face_a[i], p);
-        tact_face_place(p, 1, 0.0, &w->face_a[i]);
+        tact_cache_place_four_triangles(&w->a.placed, &list->face_a[i], p);
+        tact_faces_place(p, 1, 0.0, &w->face_a[i]);
     }
     for (uint32_t i = 0; i < list->faces_b; i += 4) {
-        tact_cache_corners(&w->b.placed, &list->face_b[i], p);
-        tact_face_place(p, 0, w->b.placed.slack, &w->face_b[i]);
+        tact_cache_place_four_triangles(&w->b.placed, &list->face_b[i], p);
+        tact_faces_place(p, 0, w->b.placed.slack, &w->face_b[i]);
     }
 }
 

@@ -40,17 +40,18 @@ struct tact_cache {
 
 /** The list for a pair of meshes at their placement, with the frame's normal in the frame: one that
  * is valid, or one to be made (ready is 0), or NULL where they move too fast for a list. */
-struct tact_cache_list *tact_cache_find(struct tact_cache *cache, const struct tact_near *near,
-                                        const double normal[3]);
+struct tact_cache_list *tact_cache_find_pair_list(struct tact_cache *cache,
+                                                  const struct tact_near *near,
+                                                  const double normal[3]);
 
-#define tact_cache_make TACT_VARIANT(tact_cache_make)
-#define tact_cache_place TACT_VARIANT(tact_cache_place)
+#define tact_cache_make_list TACT_VARIANT(tact_cache_make_list)
+#define tact_cache_place_list TACT_VARIANT(tact_cache_place_list)
 
 /** Makes the list: cuts both trees with the margin and stores the pairs of triangles. Leaves it
  * invalid where its capacity is exceeded. */
-void tact_cache_make(struct tact_cache_list *list, struct tact_near *w);
+void tact_cache_make_list(struct tact_cache_list *list, struct tact_near *w);
 
 /** Places the triangles of a list. */
-void tact_cache_place(const struct tact_cache_list *list, struct tact_near *w);
+void tact_cache_place_list(const struct tact_cache_list *list, struct tact_near *w);
 
 #endif

@@ -31,7 +31,7 @@ static const double PI = 3.14159265358979323846;
 
 /** Distance of a face from an end of the axis, over the radius, below which the capsule is measured
  * displaced by twice that distance: angles about the end lose their digits or change sign. */
-static const double END_TOLERANCE = 1e-8;
+static const double CAPSULE_END_TOLERANCE = 1e-8;
 
 static const int ROW[6] = {0, 1, 2, 0, 0, 1}, COLUMN[6] = {0, 1, 2, 1, 2, 2};
 
@@ -67,8 +67,8 @@ static void add_capsule_part(struct tact_moment_sums *to, const struct tact_mome
 
 /** A half ball: side 1 above the cylinder, -1 below. turn: angle of the circle between the two that
  * is inside the other solid. */
-static void finish_ball(const struct tact_capsule_sums *s, int index, double turn,
-                        struct tact_moment_sums *out)
+static void finish_half_ball_moments(const struct tact_capsule_sums *s, int index, double turn,
+                                     struct tact_moment_sums *out)
 {
     const struct tact_capsule_faces *f = &s->faces[index];
     const struct tact_capsule_slice *c = &s->slice[index];
@@ -92,8 +92,8 @@ static void finish_ball(const struct tact_capsule_sums *s, int index, double tur
 }
 
 /** The cylinder, between the heights z from its origin. */
-static void finish_cylinder(const struct tact_capsule_sums *s, const double turn[2],
-                            const double z[2], struct tact_moment_sums *out)
+static void finish_cylinder_moments(const struct tact_capsule_sums *s, const double turn[2],
+                                    const double z[2], struct tact_moment_sums *out)
 {
     const struct tact_capsule_faces *f = &s->faces[TACT_CAPSULE_MIDDLE];
     double r2 = s->radius * s->radius, round[3], up = z[0], down = z[1];
@@ -127,10 +127,10 @@ static int finish(const struct tact_capsule_sums *s, const int inside[2], const 
     memset(&sums, 0, sizeof sums);
     for (int i = 0; i < 2; i++) {
         turn[i] = (inside[i] ? 2.0 * PI : 0.0) - s->slice[i].turn;
-        finish_ball(s, i, turn[i], &part);
+        finish_half_ball_moments(s, i, turn[i], &part);
         add_capsule_part(&sums, &part, &s->faces[i], z[i]);
     }
-    finish_cylinder(s, turn, z, &part);
+    finish_cylinder_moments(s, turn, z, &part);
     add_capsule_part(&sums, &part, &s->faces[TACT_CAPSULE_MIDDLE], 0.0);
     for (int i = 0; i < 9; i++) {
         axes[i] = rot[3 * (i % 3) + i / 3];
@@ -157,10 +157,10 @@ static void place_capsule(const double turn[9], const double centre[3], const st
 }
 
 /** Displaces a capsule from a face that contains an end of its axis. */
-static void shift_off_face(double radius, double centre[3])
+static void shift_capsule_off_face(double radius, double centre[3])
 {
     static const double aside[3] = {0.48, 0.64, 0.6};
-    tact_v3_axpy(centre, 2.0 * END_TOLERANCE * radius, aside);
+    tact_v3_axpy(centre, 2.0 * CAPSULE_END_TOLERANCE * radius, aside);
 }
 
 /** Squared distance of two segments with half vectors a and b, whose middles differ by r: from the
@@ -183,8 +183,8 @@ static double segments_distance2(const double r[3], const double a[3], const dou
 }
 
 /** 1 where capsule b, whose triangulation extends slightly beyond it, may reach into capsule a. */
-static int capsules_reach(const struct tact_shape *a, const struct tact_pose *pa,
-                          const struct tact_shape *b, const struct tact_pose *pb)
+static int can_capsules_overlap(const struct tact_shape *a, const struct tact_pose *pa,
+                                const struct tact_shape *b, const struct tact_pose *pb)
 {
     double apart[3], axis[2][3], up[3] = {0.0, 0.0, 1.0};
     double most = a->size[0] + b->mesh->nodes[0].upper[2] - b->size[1];
@@ -200,8 +200,9 @@ int tact_moments_capsule_capsule(const struct tact_shape *a, const struct tact_p
                                  const struct tact_shape *b, const struct tact_pose *pb,
                                  struct tact_moments *out)
 {
-    return capsules_reach(a, pa, b, pb) ? tact_moments_capsule_mesh(a->size, pa, b->mesh, pb, out)
-                                        : 0;
+    return can_capsules_overlap(a, pa, b, pb)
+               ? tact_moments_capsule_mesh(a->size, pa, b->mesh, pb, out)
+               : 0;
 }
 
 int tact_moments_capsule_mesh(const double size[3], const struct tact_pose *pa,
@@ -215,10 +216,10 @@ int tact_moments_capsule_mesh(const double size[3], const struct tact_pose *pa,
     tact_quat_to_m3(turn, pa->quat_wxyz);
     tact_v3_copy(centre, pa->position);
     place_capsule(turn, centre, pb, half, &p);
-    init_sums(&sums, radius, half, END_TOLERANCE);
+    init_sums(&sums, radius, half, CAPSULE_END_TOLERANCE);
     tact_capsule_add_mesh(mesh, &p, &sums);
     if (sums.uncertain) {
-        shift_off_face(radius, centre);
+        shift_capsule_off_face(radius, centre);
         place_capsule(turn, centre, pb, half, &p);
         init_sums(&sums, radius, half, 0.0);
         tact_capsule_add_mesh(mesh, &p, &sums);
@@ -261,10 +262,10 @@ int tact_moments_capsule_halfspace(const double size[3], const struct tact_pose 
     tact_m3_tmul_v3(normal, turn, up);
     tact_v3_sub(apart, pb->position, centre);
     double distance = tact_v3_dot(up, apart);
-    init_sums(&sums, radius, half, END_TOLERANCE);
+    init_sums(&sums, radius, half, CAPSULE_END_TOLERANCE);
     add_plane(normal, distance, &sums);
     if (sums.uncertain) {
-        shift_off_face(radius, centre);
+        shift_capsule_off_face(radius, centre);
         tact_v3_sub(apart, pb->position, centre);
         distance = tact_v3_dot(up, apart);
         init_sums(&sums, radius, half, 0.0);

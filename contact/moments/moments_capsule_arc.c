@@ -21,7 +21,7 @@ enum { TERMS = 11 };
 /** Coefficients of powers of Q in the integrals over a segment of S^i K^j dS dK for ij = 00, 01,
  * 02, 03, 20, 21, and along the arc of K^j dtheta / sqrt(Q), j = 0 to 3. At LONGEST the next term
  * is 1e-16. */
-static const double SERIES[TERMS][10] = {
+static const double ARC_SERIES_COEFFICIENTS[TERMS][10] = {
     {1.3333333333333333, 0.53333333333333333, 0.30476190476190479, 0.20317460317460317,
      0.26666666666666666, 0.076190476190476197, 4, 2.6666666666666665, 2.1333333333333333,
      1.8285714285714285},
@@ -67,17 +67,17 @@ TACT_INLINE void series(double q, double f[10])
 {
     int top = q < 1.0 / 1024.0 ? 5 : TERMS - 1;
     for (int i = 0; i < 10; i++) {
-        f[i] = SERIES[top][i];
+        f[i] = ARC_SERIES_COEFFICIENTS[top][i];
     }
     for (int k = top - 1; k >= 0; k--) {
         for (int i = 0; i < 10; i++) {
-            f[i] = f[i] * q + SERIES[k][i];
+            f[i] = f[i] * q + ARC_SERIES_COEFFICIENTS[k][i];
         }
     }
 }
 
 /** Adds a b^T. */
-TACT_INLINE void add_outer(tact_d4 to[4], const tact_d4 *a, const tact_d4 *b)
+TACT_INLINE void add_outer_product(tact_d4 to[4], const tact_d4 *a, const tact_d4 *b)
 {
     for (int i = 0; i < 4; i++) {
         to[i] += (*a)[i] * *b;
@@ -102,7 +102,7 @@ void tact_capsule_add_triangle(struct tact_capsule_cut *c, const double *p, cons
     double w[3], all = 0.0;
     for (int i = 0; i < 3; i++) {
         to_vector(at[i], 1.0, &h[i]);
-        w[i] = tact_capsule_weight(c, at[i]);
+        w[i] = tact_capsule_dot_normal(c, at[i]);
         all += w[i];
         sum += h[i];
         weighted += w[i] * h[i];
@@ -112,12 +112,12 @@ void tact_capsule_add_triangle(struct tact_capsule_cut *c, const double *p, cons
     /* Sum over the corners i, j, k of w_i h_j h_k^T, six times where all are equal, twice where two
      * are. */
     tact_d4 *to = c->faces->weighted, left = share * sum, right = all * sum + weighted;
-    add_outer(to, &left, &right);
+    add_outer_product(to, &left, &right);
     left = share * weighted;
-    add_outer(to, &left, &sum);
+    add_outer_product(to, &left, &sum);
     for (int i = 0; i < 3; i++) {
         left = share * (all + 2.0 * w[i]) * h[i];
-        add_outer(to, &left, &h[i]);
+        add_outer_product(to, &left, &h[i]);
     }
 }
 
@@ -128,8 +128,8 @@ struct arc {
 };
 
 /** Integrals of z^k / k dtheta along an arc of the cylinder, k = 1 to 3. */
-TACT_INLINE void add_cylinder_form(const struct tact_capsule_cut *cut, const struct arc *a,
-                                   const double f[10])
+TACT_INLINE void add_cylinder_differential_form(const struct tact_capsule_cut *cut,
+                                                const struct arc *a, const double f[10])
 {
     double z = a->m[2], b = a->b[2], cc = a->c[2] * a->c[2];
     double t = cut->normal[2] > 0.0 ? a->quarter : -a->quarter;
@@ -152,7 +152,7 @@ TACT_INLINE double across(const double *p, const double *q)
 /** Integral of (1 - |z|/R) dtheta along an arc of a half ball. In the form (x dy - y dx) / (R (R +
  * |z|)) it has no pole; its nearest singularity in the complex plane is 5 times as far as the ends.
  */
-TACT_INLINE void add_ball_form(const struct tact_capsule_cut *cut, const struct arc *a)
+TACT_INLINE void add_ball_differential_form(const struct tact_capsule_cut *cut, const struct arc *a)
 {
     const double q = a->quarter * a->quarter, up = cut->part == TACT_CAPSULE_UPPER ? 1.0 : -1.0;
     const double mc = across(a->m, a->c), mb = across(a->m, a->b), cb = across(a->c, a->b);
@@ -173,16 +173,16 @@ TACT_INLINE void add_ball_form(const struct tact_capsule_cut *cut, const struct 
 TACT_INLINE void add_segment(struct tact_capsule_cut *cut, const struct arc *a)
 {
     double f[10], normal[3], wc = 0.0, wb = 0.0;
-    const double wm = tact_capsule_weight(cut, a->m);
+    const double wm = tact_capsule_dot_normal(cut, a->m);
     series(a->quarter * a->quarter, f);
     tact_v3_cross(normal, a->b, a->c);
     const double j = tact_v3_dot(normal, cut->normal);
     if (cut->part == TACT_CAPSULE_MIDDLE) {
-        wc = tact_capsule_weight(cut, a->c);
-        wb = tact_capsule_weight(cut, a->b);
-        add_cylinder_form(cut, a, f);
+        wc = tact_capsule_dot_normal(cut, a->c);
+        wb = tact_capsule_dot_normal(cut, a->b);
+        add_cylinder_differential_form(cut, a, f);
     } else {
-        add_ball_form(cut, a);
+        add_ball_differential_form(cut, a);
     }
     const double all = j * (wm * f[0] + wb * f[1]), along = j * wc * f[4], both = j * wc * f[5];
     const double out = j * (wm * f[1] + wb * f[2]);
@@ -193,16 +193,16 @@ TACT_INLINE void add_segment(struct tact_capsule_cut *cut, const struct arc *a)
     cut->first += j * f[0] * m + j * f[1] * b;
     cut->faces->magnitude += fabs(all);
     right = all * m + along * c + out * b;
-    add_outer(to, &m, &right);
+    add_outer_product(to, &m, &right);
     right = along * m + j * (wm * f[4] + wb * f[5]) * c + both * b;
-    add_outer(to, &c, &right);
+    add_outer_product(to, &c, &right);
     right = out * m + both * c + j * (wm * f[2] + wb * f[3]) * b;
-    add_outer(to, &b, &right);
+    add_outer_product(to, &b, &right);
 }
 
 /** Slope to the axis below which the cylinder's conics count as straight lines: the width of the
  * omitted segments over their chords. */
-static const double STRAIGHT = 1e-13;
+static const double STRAIGHT_ARC_TOLERANCE = 1e-13;
 
 void tact_capsule_add_arc(struct tact_capsule_cut *cut, const double *p, const double *q, int major)
 {
@@ -228,7 +228,7 @@ void tact_capsule_add_arc(struct tact_capsule_cut *cut, const double *p, const d
     a.quarter = major ? (disc + apart) / half : half / (disc + apart);
     /* The direction conjugate to c: -n x c, in the cylinder with c without its axial term. */
     if (cut->part == TACT_CAPSULE_MIDDLE) {
-        scale = fabs(n[2]) > STRAIGHT ? 1.0 / fabs(n[2]) : 0.0;
+        scale = fabs(n[2]) > STRAIGHT_ARC_TOLERANCE ? 1.0 / fabs(n[2]) : 0.0;
         tact_v3_cross(d, (const double[3]){a.c[0], a.c[1], 0.0}, n);
     } else {
         tact_v3_cross(d, a.c, n);

@@ -72,8 +72,8 @@ static int crossings(const struct tact_capsule_cut *c, const double *p, const do
 /** The part of the edge p q within the surface. Its ends are bit for bit the same for both faces
  * that share an edge: a gap along it would count as much as rounding of coordinates over the depth.
  * Returns 0 where there is none. */
-static int edge_part(const struct tact_capsule_cut *c, const double *p, const double *q,
-                     double outside_p, double outside_q, struct inner *out)
+static int clip_edge_to_surface(const struct tact_capsule_cut *c, const double *p, const double *q,
+                                double outside_p, double outside_q, struct inner *out)
 {
     int k = 0, any = 1;
     out->enters = outside_p > 0.0;
@@ -110,8 +110,8 @@ static double angle(const struct tact_capsule_cut *c, const double *p, const dou
 static const double NEAR = 1e-3;
 
 /** 1 where the arc between the parts of two edges is more than half of the conic. */
-static int is_major(const struct tact_capsule_cut *c, const struct polygon *p,
-                    const struct inner *last, const struct inner *next)
+static int is_longer_arc(const struct tact_capsule_cut *c, const struct polygon *p,
+                         const struct inner *last, const struct inner *next)
 {
     double chord[3], sum = 0.0;
     const double *from = last->to;
@@ -129,7 +129,7 @@ static int is_major(const struct tact_capsule_cut *c, const struct polygon *p,
 }
 
 /** Adds the whole conic where its centre, and therefore all of it, is in the polygon. */
-static void add_conic(struct tact_capsule_cut *c, const struct polygon *polygon)
+static void add_whole_conic(struct tact_capsule_cut *c, const struct polygon *polygon)
 {
     double p[3], q[3], t1[3], t2[3];
     const double *n = c->normal;
@@ -169,8 +169,8 @@ static void add_segment(struct tact_capsule_slice *s, const double *p, const dou
 
 /** Adds the part of a polygon inside, given the inner parts of its edges: the polygon of their ends
  * and the segments of the conic between them. */
-static void add_cut_out(struct tact_capsule_cut *c, const struct polygon *p,
-                        const struct inner *part, int count)
+static void add_polygon_cut_out(struct tact_capsule_cut *c, const struct polygon *p,
+                                const struct inner *part, int count)
 {
     const double *first = part[0].from;
     for (int i = 0; i < count; i++) {
@@ -182,7 +182,7 @@ static void add_cut_out(struct tact_capsule_cut *c, const struct polygon *p,
         if (meet) {
             continue; /* at a corner */
         }
-        tact_capsule_add_arc(c, here->to, next->from, is_major(c, p, here, next));
+        tact_capsule_add_arc(c, here->to, next->from, is_longer_arc(c, p, here, next));
         if (i + 1 < count) {
             tact_capsule_add_triangle(c, first, here->to, next->from);
         }
@@ -190,7 +190,7 @@ static void add_cut_out(struct tact_capsule_cut *c, const struct polygon *p,
 }
 
 /** Adds a polygon all of whose corners are inside. */
-static void add_all(struct tact_capsule_cut *c, const struct polygon *p)
+static void add_whole_polygon(struct tact_capsule_cut *c, const struct polygon *p)
 {
     for (int i = 1; i + 1 < p->count; i++) {
         tact_capsule_add_triangle(c, p->corner[0], p->corner[i], p->corner[i + 1]);
@@ -198,7 +198,8 @@ static void add_all(struct tact_capsule_cut *c, const struct polygon *p)
 }
 
 /** Adds the part of a polygon's edge between the cylinder and a half ball. */
-static void add_level(struct tact_capsule_sums *sums, int index, const double *p, const double *q)
+static void add_edge_at_part_boundary(struct tact_capsule_sums *sums, int index, const double *p,
+                                      const double *q)
 {
     if (index == TACT_CAPSULE_UPPER) {
         add_segment(&sums->slice[index], p, q);
@@ -209,24 +210,25 @@ static void add_level(struct tact_capsule_sums *sums, int index, const double *p
 
 /** Adds the part of a polygon with corners outside. outside: of each corner, p.p less the squared
  * radius. */
-static void add_cut(struct tact_capsule_cut *c, const struct polygon *p, const double *outside,
-                    struct tact_capsule_sums *sums)
+static void add_cut_polygon(struct tact_capsule_cut *c, const struct polygon *p,
+                            const double *outside, struct tact_capsule_sums *sums)
 {
     struct inner part[CORNERS];
     int count = 0;
     for (int i = 0; i < p->count; i++) {
         int next = i + 1 < p->count ? i + 1 : 0;
-        if (edge_part(c, p->corner[i], p->corner[next], outside[i], outside[next], &part[count])) {
+        if (clip_edge_to_surface(c, p->corner[i], p->corner[next], outside[i], outside[next],
+                                 &part[count])) {
             if (i == p->level) {
-                add_level(sums, c->part, part[count].from, part[count].to);
+                add_edge_at_part_boundary(sums, c->part, part[count].from, part[count].to);
             }
             part[count++].edge = i;
         }
     }
     if (count > 0) {
-        add_cut_out(c, p, part, count);
+        add_polygon_cut_out(c, p, part, count);
     } else {
-        add_conic(c, p);
+        add_whole_conic(c, p);
     }
 }
 
@@ -254,13 +256,13 @@ static void cut_polygon(struct tact_capsule_sums *sums, int index, const struct 
         any |= outside[i] > 0.0;
     }
     if (any) {
-        add_cut(&c, p, outside, sums);
+        add_cut_polygon(&c, p, outside, sums);
     } else {
         if (p->level >= 0) {
             int next = p->level + 1 < p->count ? p->level + 1 : 0;
-            add_level(sums, index, p->corner[p->level], p->corner[next]);
+            add_edge_at_part_boundary(sums, index, p->corner[p->level], p->corner[next]);
         }
-        add_all(&c, p);
+        add_whole_polygon(&c, p);
     }
     for (int i = 0; i < 3; i++) {
         c.faces->area[i] += c.first[3] * normal[i];
@@ -270,7 +272,7 @@ static void cut_polygon(struct tact_capsule_sums *sums, int index, const struct 
     }
 }
 
-static void append_corner(struct polygon *p, const double *r)
+static void append_polygon_corner(struct polygon *p, const double *r)
 {
     tact_v3_copy(p->corner[p->count++], r);
 }
@@ -285,7 +287,7 @@ static void split_at_height(const struct polygon *p, double height, struct polyg
     for (int i = 0; i < p->count; i++) {
         const double *a = p->corner[i], *b = p->corner[(i + 1) % p->count];
         int up = a[2] >= height;
-        append_corner(up ? above : below, a);
+        append_polygon_corner(up ? above : below, a);
         if (up == (b[2] >= height)) {
             continue;
         }
@@ -294,13 +296,13 @@ static void split_at_height(const struct polygon *p, double height, struct polyg
         interpolate(low, high, (height - low[2]) / (high[2] - low[2]), r);
         r[2] = height;
         (up ? above : below)->level = (up ? above : below)->count;
-        append_corner(above, r);
-        append_corner(below, r);
+        append_polygon_corner(above, r);
+        append_polygon_corner(below, r);
     }
 }
 
 /** The part that contains a whole polygon, consistent with split_at_height(), or -1. */
-static int only_part(const struct polygon *p, double half)
+static int part_containing_polygon(const struct polygon *p, double half)
 {
     int above = 0, below = 0;
     for (int i = 0; i < p->count; i++) {
@@ -314,8 +316,8 @@ static int only_part(const struct polygon *p, double half)
 }
 
 /** Cuts what is left of a face in a part; coordinates are from the capsule's centre. */
-static void cut_shifted(struct tact_capsule_sums *sums, int index, struct polygon *p,
-                        const double normal[3], double distance)
+static void cut_polygon_from_part_origin(struct tact_capsule_sums *sums, int index,
+                                         struct polygon *p, const double normal[3], double distance)
 {
     if (p->count < 3) {
         return;
@@ -333,8 +335,8 @@ static void cut_shifted(struct tact_capsule_sums *sums, int index, struct polygo
 }
 
 /** 1 where an end of the axis, given by its height, is within tolerance of the face. */
-static int near_end(const struct tact_capsule_sums *sums, double (*corner)[3], int corners,
-                    const double normal[3], double distance, double end)
+static int is_axis_end_near_face(const struct tact_capsule_sums *sums, double (*corner)[3],
+                                 int corners, const double normal[3], double distance, double end)
 {
     double foot[3], e[3], f[3], c[3], off = distance - normal[2] * end;
     if (fabs(off) > sums->tolerance) {
@@ -366,18 +368,18 @@ TACT_TWICE(void, tact_capsule_add_face,
     if (!(twice > 0.0) || fabs(distance) >= sums->radius + fabs(normal[2]) * half) {
         return;
     }
-    sums->uncertain |= near_end(sums, corner, corners, normal, distance, half) ||
-                       near_end(sums, corner, corners, normal, distance, -half);
+    sums->uncertain |= is_axis_end_near_face(sums, corner, corners, normal, distance, half) ||
+                       is_axis_end_near_face(sums, corner, corners, normal, distance, -half);
     sums->faces_near = 1;
     memcpy(whole.corner, corner, (size_t)corners * sizeof *corner);
-    int only = only_part(&whole, half);
+    int only = part_containing_polygon(&whole, half);
     if (only >= 0) {
-        cut_shifted(sums, only, &whole, normal, distance);
+        cut_polygon_from_part_origin(sums, only, &whole, normal, distance);
         return;
     }
     split_at_height(&whole, half, &upper, &rest);
     split_at_height(&rest, -half, &middle, &lower);
-    cut_shifted(sums, TACT_CAPSULE_UPPER, &upper, normal, distance);
-    cut_shifted(sums, TACT_CAPSULE_LOWER, &lower, normal, distance);
-    cut_shifted(sums, TACT_CAPSULE_MIDDLE, &middle, normal, distance);
+    cut_polygon_from_part_origin(sums, TACT_CAPSULE_UPPER, &upper, normal, distance);
+    cut_polygon_from_part_origin(sums, TACT_CAPSULE_LOWER, &lower, normal, distance);
+    cut_polygon_from_part_origin(sums, TACT_CAPSULE_MIDDLE, &middle, normal, distance);
 }

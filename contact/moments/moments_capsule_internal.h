@@ -47,7 +47,7 @@ struct tact_capsule_cut {
 };
 
 /** r.n, in the cylinder without the axial term; in a half ball the distance of the plane. */
-static inline double tact_capsule_weight(const struct tact_capsule_cut *c, const double r[3])
+static inline double tact_capsule_dot_normal(const struct tact_capsule_cut *c, const double r[3])
 {
     return c->part == TACT_CAPSULE_MIDDLE ? c->normal[0] * r[0] + c->normal[1] * r[1] : c->distance;
 }

@@ -10,9 +10,9 @@ struct walk {
 
 /** Bits of a leaf's triangles that may reach into the capsule: outward from the axis to the middle
  * of the corners, a corner is within the radius. corner: output, from the capsule's centre. */
-TACT_INLINE void test_triangles(const struct tact_capsule_place *p,
-                                const struct tact_mesh_leaf *leaf, tact_d4 corner[3][3],
-                                uint32_t *bits)
+TACT_INLINE void test_triangles_against_capsule(const struct tact_capsule_place *p,
+                                                const struct tact_mesh_leaf *leaf,
+                                                tact_d4 corner[3][3], uint32_t *bits)
 {
     const double axis2 = tact_v3_dot(p->axis, p->axis), inverse2 = axis2 > 0.0 ? 1.0 / axis2 : 0.0;
     const tact_d4 one = (tact_d4){0.0} + 1.0;
@@ -46,8 +46,8 @@ TACT_INLINE void test_triangles(const struct tact_capsule_place *p,
 
 /** Turns the corners of a leaf's triangles into the capsule's axes, and clears the bits of those
  * whose bounding boxes do not overlap the capsule's. */
-TACT_INLINE void turn_triangles(const double rot[9], const struct tact_capsule_sums *sums,
-                                tact_d4 corner[3][3], tact_d4 turned[3][3], uint32_t *bits)
+TACT_INLINE void rotate_triangles(const double rot[9], const struct tact_capsule_sums *sums,
+                                  tact_d4 corner[3][3], tact_d4 turned[3][3], uint32_t *bits)
 {
     tact_l4 reaches = (tact_l4){0} == 0;
     for (int k = 0; k < 3; k++) {
@@ -73,11 +73,11 @@ TACT_INLINE void add_leaf(void *user, const struct tact_mesh_leaf *leaf)
     const struct tact_capsule_place *p = walk->place;
     tact_d4 corner[3][3], turned[3][3];
     uint32_t bits;
-    test_triangles(p, leaf, corner, &bits);
+    test_triangles_against_capsule(p, leaf, corner, &bits);
     if (!bits) {
         return;
     }
-    turn_triangles(p->rot, walk->sums, corner, turned, &bits);
+    rotate_triangles(p->rot, walk->sums, corner, turned, &bits);
     for (unsigned i = 0; i < leaf->count; i++) {
         if (bits >> i & 1U) {
             double face[3][3];
@@ -96,6 +96,6 @@ TACT_TWICE(void, tact_capsule_add_mesh,
 {
     struct tact_round round;
     struct walk walk = {p, sums};
-    tact_round_make(p->centre, p->axis, p->radius, mesh, &round);
-    tact_round_walk(&round, mesh, add_leaf, &walk);
+    tact_round_from_mesh_frame(p->centre, p->axis, p->radius, mesh, &round);
+    tact_round_visit_leaves(&round, mesh, add_leaf, &walk);
 }

@@ -1,7 +1,7 @@
 /* Clipping of a triangle of A by the projection of one of B, and by its plane. */
 #include "contact/moments/moments_clip_internal.h"
 
-void tact_clip_ragged(struct tact_polygon *p, const double *value, double *kept)
+void tact_clip_nonconvex_polygon(struct tact_polygon *p, const double *value, double *kept)
 {
     const tact_d4 *in = p->corner[p->room];
     tact_d4 *out = p->corner[!p->room];
@@ -23,7 +23,8 @@ void tact_clip_ragged(struct tact_polygon *p, const double *value, double *kept)
 }
 
 /** Keeps the part of the polygon where value >= 0; inside has a bit for each such corner. */
-static void tact_clip(struct tact_polygon *p, const double *value, unsigned inside, double *kept)
+static void tact_clip_polygon(struct tact_polygon *p, const double *value, unsigned inside,
+                              double *kept)
 {
     const tact_d4 *in = p->corner[p->room];
     tact_d4 *out = p->corner[!p->room];
@@ -36,7 +37,7 @@ static void tact_clip(struct tact_polygon *p, const double *value, unsigned insi
     unsigned next = inside >> 1 | (inside & 1U) << (n - 1);
     unsigned leaving = inside & ~next, entering = ~inside & next;
     if (leaving & (leaving - 1)) {
-        tact_clip_ragged(p, value, kept);
+        tact_clip_nonconvex_polygon(p, value, kept);
         return;
     }
     int last = __builtin_ctz(leaving), before = __builtin_ctz(entering);
@@ -75,7 +76,8 @@ static void tact_clip(struct tact_polygon *p, const double *value, unsigned insi
     p->room = !p->room;
 }
 
-void tact_clip_by_face(struct tact_polygon *p, const struct tact_face *t, const tact_d4 value[3])
+void tact_clip_polygon_by_face(struct tact_polygon *p, const struct tact_face *t,
+                               const tact_d4 value[3])
 {
     uint32_t inside[3];
     for (int i = 0; i < 3; i++) {
@@ -92,7 +94,7 @@ void tact_clip_by_face(struct tact_polygon *p, const struct tact_face *t, const 
         first[i] = value[i][k];
         inside[i] = inside[i] >> k & 1;
     }
-    tact_clip(p, first, inside[0] | inside[1] << 1 | inside[2] << 2, kept);
+    tact_clip_polygon(p, first, inside[0] | inside[1] << 1 | inside[2] << 2, kept);
     for (cuts &= cuts - 1; cuts && p->n > 2; cuts &= cuts - 1) {
         k = __builtin_ctz(cuts);
         double ax = t->ax[k], ay = t->ay[k], dx = t->dx[k], dy = t->dy[k], later[TACT_POLYGON];
@@ -103,24 +105,24 @@ void tact_clip_by_face(struct tact_polygon *p, const struct tact_face *t, const 
             in |= (unsigned)(later[i] >= 0.0) << i;
         }
         if (in != (1U << p->n) - 1) {
-            tact_clip(p, later, in, kept);
+            tact_clip_polygon(p, later, in, kept);
         }
     }
 }
 
-void tact_clip_below(struct tact_polygon *p, double *height)
+void tact_clip_below_face(struct tact_polygon *p, double *height)
 {
     double kept[TACT_POLYGON];
     unsigned inside = 0;
     for (int i = 0; i < p->n; i++) {
         inside |= (unsigned)(height[i] >= 0.0) << i;
     }
-    tact_clip(p, height, inside, kept);
+    tact_clip_polygon(p, height, inside, kept);
     memcpy(height, kept, sizeof kept);
 }
 
-int tact_clip_heights(const struct tact_face *t, const tact_d4 *p, int n, double slack,
-                      double *height)
+int tact_clip_corner_heights(const struct tact_face *t, const tact_d4 *p, int n, double slack,
+                             double *height)
 {
     double ax = t->ax[3], ay = t->ay[3], dx = t->dx[3], dy = t->dy[3];
     double base = t->height[0], lowest = t->height[1], highest = t->height[2], most = 0.0;

@@ -18,26 +18,27 @@ struct tact_polygon {
     tact_d4 corner[2][TACT_POLYGON];
 };
 
-#define tact_clip_ragged TACT_VARIANT(tact_clip_ragged)
-#define tact_clip_by_face TACT_VARIANT(tact_clip_by_face)
-#define tact_clip_below TACT_VARIANT(tact_clip_below)
-#define tact_clip_heights TACT_VARIANT(tact_clip_heights)
+#define tact_clip_nonconvex_polygon TACT_VARIANT(tact_clip_nonconvex_polygon)
+#define tact_clip_polygon_by_face TACT_VARIANT(tact_clip_polygon_by_face)
+#define tact_clip_below_face TACT_VARIANT(tact_clip_below_face)
+#define tact_clip_corner_heights TACT_VARIANT(tact_clip_corner_heights)
 
 /** Keeps the part of the polygon where value >= 0 (Sutherland-Hodgman), where due to rounding its
  * boundary crosses 0 more than twice. value is linear over the polygon. kept: values at the
  * remaining corners, exactly 0 where it is cut. */
-void tact_clip_ragged(struct tact_polygon *p, const double *value, double *kept);
+void tact_clip_nonconvex_polygon(struct tact_polygon *p, const double *value, double *kept);
 
 /** Clips a triangle of A, given as the polygon, by the projection of t. value: TACT_FACE_AT() of t
  * at its corners. */
-void tact_clip_by_face(struct tact_polygon *p, const struct tact_face *t, const tact_d4 value[3]);
+void tact_clip_polygon_by_face(struct tact_polygon *p, const struct tact_face *t,
+                               const tact_d4 value[3]);
 
 /** Keeps the part of the polygon where height >= 0, and its heights. */
-void tact_clip_below(struct tact_polygon *p, double *height);
+void tact_clip_below_face(struct tact_polygon *p, double *height);
 
 /** Height of t's plane above each corner of a polygon within t's projection. Returns the number of
  * corners that it is below, or -1 where the polygon lies in the plane, within slack [m]. */
-int tact_clip_heights(const struct tact_face *t, const tact_d4 *p, int n, double slack,
-                      double *height);
+int tact_clip_corner_heights(const struct tact_face *t, const tact_d4 *p, int n, double slack,
+                             double *height);
 
 #endif

@@ -2,8 +2,8 @@
 #include "contact/moments/moments_columns_internal.h"
 
 /** Adds v and the integrals f of r and s of r r^T, given about base, to the sums. */
-static void tact_columns_shift(struct tact_columns_sums *c, const tact_d4 *v, const tact_d4 *f,
-                               const tact_d4 *s, const tact_d4 *base)
+static void tact_columns_shift_origin(struct tact_columns_sums *c, const tact_d4 *v,
+                                      const tact_d4 *f, const tact_d4 *s, const tact_d4 *base)
 {
     static const int row[3] = {0, 0, 1}, column[3] = {1, 2, 2};
     c->volume += *v;
@@ -21,7 +21,8 @@ static void tact_columns_shift(struct tact_columns_sums *c, const tact_d4 *v, co
  * Relative to corner 0, the middle points of the column above the corners, x, y and m = z + h/2,
  * are linear over the triangle, and the integrals over z of r and r r^T are h r_m and h r_m r_m^T
  * with h^3 / 12 added to zz. */
-static void tact_columns_fold(const struct tact_columns_four *four, struct tact_columns_sums *c)
+static void tact_columns_integrate_waiting(const struct tact_columns_four *four,
+                                           struct tact_columns_sums *c)
 {
     const tact_d4 *p0 = four->corner[0], *p1 = four->corner[1], *p2 = four->corner[2];
     const tact_d4 *h = four->height;
@@ -60,11 +61,11 @@ static void tact_columns_fold(const struct tact_columns_four *four, struct tact_
     tact_d4 squares = h[0] * h[0] + h[1] * h[1] + h[2] * h[2];
     tact_d4 cubes = h[0] * h[0] * h[0] + h[1] * h[1] * h[1] + h[2] * h[2] * h[2];
     s[2] += w * (1.0 / 720.0) * (sum * sum * sum + 3.0 * sum * squares + 2.0 * cubes);
-    tact_columns_shift(c, &v, f, s, base);
+    tact_columns_shift_origin(c, &v, f, s, base);
 }
 
-void tact_columns_add(struct tact_columns *c, const tact_d4 *polygon, const double *height, int n,
-                      double tau)
+void tact_columns_add_triangle(struct tact_columns *c, const tact_d4 *polygon, const double *height,
+                               int n, double tau)
 {
     for (int i = 1; i + 1 < n; i++) {
         const int at[3] = {0, i, i + 1};
@@ -79,19 +80,19 @@ void tact_columns_add(struct tact_columns *c, const tact_d4 *polygon, const doub
         }
         ((double *)&four->tau)[lane] = tau;
         if (lane == 3) {
-            tact_columns_fold(four, &c->sums[c->waiting / 4]);
+            tact_columns_integrate_waiting(four, &c->sums[c->waiting / 4]);
         }
         c->waiting = (c->waiting + 1) % 8;
     }
 }
 
-static double tact_columns_total(const tact_d4 *a, const tact_d4 *b)
+static double tact_columns_sum_lanes(const tact_d4 *a, const tact_d4 *b)
 {
     const double *l = (const double *)a, *m = (const double *)b;
     return ((l[0] + l[1]) + (l[2] + l[3])) + ((m[0] + m[1]) + (m[2] + m[3]));
 }
 
-#define TACT_COLUMNS_TOTAL(c, of) tact_columns_total(&(c)->sums[0].of, &(c)->sums[1].of)
+#define TACT_COLUMNS_TOTAL(c, of) tact_columns_sum_lanes(&(c)->sums[0].of, &(c)->sums[1].of)
 
 void tact_columns_finish(struct tact_columns *c, struct tact_moment_sums *sums)
 {
@@ -100,7 +101,7 @@ void tact_columns_finish(struct tact_columns *c, struct tact_moment_sums *sums)
         ((double *)&four->tau)[lane] = 0.0;
     }
     if (c->waiting % 4) {
-        tact_columns_fold(four, &c->sums[c->waiting / 4]);
+        tact_columns_integrate_waiting(four, &c->sums[c->waiting / 4]);
     }
     sums->volume = TACT_COLUMNS_TOTAL(c, volume);
     sums->magnitude = TACT_COLUMNS_TOTAL(c, magnitude);

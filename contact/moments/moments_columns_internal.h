@@ -27,13 +27,13 @@ struct tact_columns {
     struct tact_columns_sums sums[2];
 };
 
-#define tact_columns_add TACT_VARIANT(tact_columns_add)
+#define tact_columns_add_triangle TACT_VARIANT(tact_columns_add_triangle)
 #define tact_columns_finish TACT_VARIANT(tact_columns_finish)
 
 /** Adds the column above a convex polygon of n corners, in A's order, so counter-clockwise from
  * above where A faces up. */
-void tact_columns_add(struct tact_columns *c, const tact_d4 *polygon, const double *height, int n,
-                      double tau);
+void tact_columns_add_triangle(struct tact_columns *c, const tact_d4 *polygon, const double *height,
+                               int n, double tau);
 
 /** Integrates the waiting triangles and computes the sums. */
 void tact_columns_finish(struct tact_columns *c, struct tact_moment_sums *sums);

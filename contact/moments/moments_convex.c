@@ -26,7 +26,7 @@ TACT_TWICE(int, tact_moments_within,
     double r[9], axes[9], origin[3] = {0.0}, world[3];
     tact_cutter_place(&cutter, tact_mesh_size(first), pose, second ? second->facets : NULL,
                       swapped ? pa : pb);
-    int rc = tact_cutter_add(&cutter, pose, plane, planes);
+    int rc = tact_cutter_add_planes(&cutter, pose, plane, planes);
     rc = rc ? rc : tact_cut_sums(&cutter, first, origin, &sums, planar, corners);
     if (corners) {
         corners->of_b = swapped;

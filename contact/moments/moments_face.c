@@ -3,8 +3,8 @@
 
 /** Transposes four vectors with a lane for each of four triangles to one vector for each triangle.
  */
-static void tact_face_turn(const tact_d4 *p, const tact_d4 *q, const tact_d4 *r, const tact_d4 *s,
-                           tact_d4 *const out[4])
+static void tact_faces_transpose(const tact_d4 *p, const tact_d4 *q, const tact_d4 *r,
+                                 const tact_d4 *s, tact_d4 *const out[4])
 {
     tact_d4 pq = __builtin_shufflevector(*p, *q, 0, 4, 2, 6);
     tact_d4 pq_odd = __builtin_shufflevector(*p, *q, 1, 5, 3, 7);
@@ -21,7 +21,7 @@ static void tact_face_turn(const tact_d4 *p, const tact_d4 *q, const tact_d4 *r,
     do {                                                                                           \
         tact_d4 *const rows[4] = {&(faces)[0].row, &(faces)[1].row, &(faces)[2].row,               \
                                   &(faces)[3].row};                                                \
-        tact_face_turn(p, q, r, s, rows);                                                          \
+        tact_faces_transpose(p, q, r, s, rows);                                                    \
     } while (0)
 
 /** Planes of four triangles: a point of each, slopes, and the normal's z; 0 where one is projected
@@ -31,8 +31,8 @@ struct tact_face_planes {
 };
 
 /** The plane through base along u and w. */
-static void tact_face_plane(const tact_d4 base[3], const tact_d4 u[3], const tact_d4 w[3],
-                            struct tact_face_planes *out)
+static void tact_faces_plane_of_edges(const tact_d4 base[3], const tact_d4 u[3], const tact_d4 w[3],
+                                      struct tact_face_planes *out)
 {
     const tact_d4 one = {1.0, 1.0, 1.0, 1.0};
     tact_d4 nx = u[1] * w[2] - u[2] * w[1], ny = u[2] * w[0] - u[0] * w[2];
@@ -46,8 +46,8 @@ static void tact_face_plane(const tact_d4 base[3], const tact_d4 u[3], const tac
 }
 
 /** Planes from the two shorter edges: the two long edges of a sliver define its plane badly. */
-static void tact_face_steady_plane(const tact_d4 p[3][3], const tact_d4 edge[3][3],
-                                   struct tact_face_planes *out)
+static void tact_faces_plane_of_short_edges(const tact_d4 p[3][3], const tact_d4 edge[3][3],
+                                            struct tact_face_planes *out)
 {
     tact_d4 length[3], base[3], u[3], w[3];
     for (int k = 0; k < 3; k++) {
@@ -65,7 +65,7 @@ static void tact_face_steady_plane(const tact_d4 p[3][3], const tact_d4 edge[3][
         u[c] = TACT_D4_SELECT(at_0, edge[0][c], leaving);
         w[c] = -TACT_D4_SELECT(at_0, edge[2][c], coming);
     }
-    tact_face_plane(base, u, w, out);
+    tact_faces_plane_of_edges(base, u, w, out);
 }
 
 /** The rows of a face besides the coordinates of its corners. */
@@ -78,7 +78,7 @@ struct tact_face_parts {
 };
 
 /** Raises triangles of B so that triangles of A in their plane are below them. */
-static void tact_face_raise(double slack, struct tact_face_parts *f)
+static void tact_faces_raise_coplanar(double slack, struct tact_face_parts *f)
 {
     const tact_d4 steepest = {TACT_STEEPEST, TACT_STEEPEST, TACT_STEEPEST, TACT_STEEPEST};
     tact_d4 slope = TACT_D4_ABS(f->plane.slope_x) + TACT_D4_ABS(f->plane.slope_y);
@@ -89,8 +89,8 @@ static void tact_face_raise(double slack, struct tact_face_parts *f)
     }
 }
 
-static void tact_face_measure(const tact_d4 p[3][3], int of_a, double slack,
-                              struct tact_face_parts *f)
+static void tact_faces_measure(const tact_d4 p[3][3], int of_a, double slack,
+                               struct tact_face_parts *f)
 {
     const tact_d4 zero = {0.0}, one = zero + 1.0, ever = zero + INFINITY;
     tact_d4 edge[3][3], w[3];
@@ -101,14 +101,14 @@ static void tact_face_measure(const tact_d4 p[3][3], int of_a, double slack,
         w[c] = -edge[2][c];
         f->tested[c] = p[c][2];
     }
-    tact_face_bounds(p, f->lower, f->upper);
+    tact_faces_bounds(p, f->lower, f->upper);
     tact_d4 nz = edge[0][0] * w[1] - edge[0][1] * w[0];
     if (of_a) {
-        tact_face_plane(p[0], edge[0], w, &f->plane);
+        tact_faces_plane_of_edges(p[0], edge[0], w, &f->plane);
         f->at = -f->plane.base[2];
     } else {
-        tact_face_steady_plane(p, edge, &f->plane);
-        tact_face_raise(slack, f);
+        tact_faces_plane_of_short_edges(p, edge, &f->plane);
+        tact_faces_raise_coplanar(slack, f);
     }
     tact_l4 edge_on = (nz == 0.0) | (f->plane.nz == 0.0);
     f->tau = TACT_D4_SELECT(nz > 0.0, one, -one);
@@ -128,10 +128,10 @@ static void tact_face_measure(const tact_d4 p[3][3], int of_a, double slack,
     }
 }
 
-void tact_face_place(const tact_d4 p[3][3], int of_a, double slack, struct tact_face face[4])
+void tact_faces_place(const tact_d4 p[3][3], int of_a, double slack, struct tact_face face[4])
 {
     struct tact_face_parts f;
-    tact_face_measure(p, of_a, slack, &f);
+    tact_faces_measure(p, of_a, slack, &f);
     const struct tact_face_planes *plane = &f.plane;
     for (int k = 0; k < 3; k++) {
         TACT_FACE_ROW(face, corner[k], &p[k][0], &p[k][1], &p[k][2], &f.tested[k]);

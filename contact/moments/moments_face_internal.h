@@ -26,7 +26,7 @@ struct tact_face {
         height; /* height of B: at (ax, ay), of the lowest corner, of the highest; tau: +1, -1, 0 */
 };
 
-TACT_INLINE void tact_face_bounds(const tact_d4 p[3][3], tact_d4 lower[3], tact_d4 upper[3])
+TACT_INLINE void tact_faces_bounds(const tact_d4 p[3][3], tact_d4 lower[3], tact_d4 upper[3])
 {
     for (int c = 0; c < 3; c++) {
         tact_d4 low = TACT_D4_MIN(p[1][c], p[2][c]), high = TACT_D4_MAX(p[1][c], p[2][c]);
@@ -42,9 +42,9 @@ TACT_INLINE void tact_face_bounds(const tact_d4 p[3][3], tact_d4 lower[3], tact_
 /** Lanes in which the edges and planes of s, of A, and t, of B, do not exclude a contribution: no
  * edge of either separates their projections, and t is above s somewhere according to both planes.
  * value: TACT_FACE_AT() of t at the corners of s. */
-TACT_INLINE void tact_faces_test(const struct tact_face *s, const tact_d4 *at_s,
-                                 const struct tact_face *t, const tact_d4 *at_t, tact_d4 value[3],
-                                 tact_l4 *meet)
+TACT_INLINE void tact_faces_test_contribution(const struct tact_face *s, const tact_d4 *at_s,
+                                              const struct tact_face *t, const tact_d4 *at_t,
+                                              tact_d4 value[3], tact_l4 *meet)
 {
     const tact_l4 last = {0, 0, 0, -1};
     tact_l4 in_t = {0}, in_s = {0};
@@ -58,19 +58,20 @@ TACT_INLINE void tact_faces_test(const struct tact_face *s, const tact_d4 *at_s,
 }
 
 /** 1 where s, of A, and t, of B, may contribute. */
-TACT_INLINE int tact_faces_meet(const struct tact_face *s, const struct tact_face *t,
-                                tact_d4 value[3])
+TACT_INLINE int tact_faces_may_contribute(const struct tact_face *s, const struct tact_face *t,
+                                          tact_d4 value[3])
 {
     tact_l4 meet;
     uint32_t bits;
-    tact_faces_test(s, &s->at, t, &t->at, value, &meet);
+    tact_faces_test_contribution(s, &s->at, t, &t->at, value, &meet);
     meet &= s->span > t->span;
     tact_l4_bits(&meet, &bits);
     return bits == 15;
 }
 
 /** 1 where they may contribute after a relative motion of up to a margin [m] along x, y and z. */
-TACT_INLINE int tact_faces_near(const struct tact_face *s, const struct tact_face *t, double margin)
+TACT_INLINE int tact_faces_may_contribute_within(const struct tact_face *s,
+                                                 const struct tact_face *t, double margin)
 {
     const tact_d4 plane = {0.0, 0.0, 0.0, 1.0};
     tact_d4 value[3];
@@ -78,15 +79,15 @@ TACT_INLINE int tact_faces_near(const struct tact_face *s, const struct tact_fac
     tact_d4 at_t = t->at + margin * (TACT_D4_ABS(t->dx) + TACT_D4_ABS(t->dy) + plane);
     tact_l4 meet;
     uint32_t bits;
-    tact_faces_test(s, &at_s, t, &at_t, value, &meet);
+    tact_faces_test_contribution(s, &at_s, t, &at_t, value, &meet);
     tact_l4_bits(&meet, &bits);
     return bits == 15;
 }
 
-#define tact_face_place TACT_VARIANT(tact_face_place)
+#define tact_faces_place TACT_VARIANT(tact_faces_place)
 
 /** Places four triangles of A, or else of B: p[corner][coordinate]. slack: height by which B is
  * raised. */
-void tact_face_place(const tact_d4 p[3][3], int of_a, double slack, struct tact_face face[4]);
+void tact_faces_place(const tact_d4 p[3][3], int of_a, double slack, struct tact_face face[4]);
 
 #endif

@@ -5,7 +5,7 @@
 #include "contact/moments/moments_internal.h"
 
 /** Rotation of the frame's z away from the given direction [rad], and its azimuth. */
-static const double TILT = 0.05, AZIMUTH = 0.7;
+static const double FRAME_TILT_ANGLE = 0.05, AZIMUTH = 0.7;
 
 /** A box with axes of its own: centre and half extents along them. */
 struct oriented_box {
@@ -14,8 +14,8 @@ struct oriented_box {
     double half[3];
 };
 
-static void root_box(const struct tact_mesh *mesh, const struct tact_pose *pose,
-                     struct oriented_box *box)
+static void root_bounding_box(const struct tact_mesh *mesh, const struct tact_pose *pose,
+                              struct oriented_box *box)
 {
     const struct tact_mesh_node *root = &mesh->nodes[0];
     double middle[3];
@@ -29,7 +29,7 @@ static void root_box(const struct tact_mesh *mesh, const struct tact_pose *pose,
 }
 
 /** Half width of the box along the unit vector u. */
-static double half_width(const struct oriented_box *box, const double u[3])
+static double box_half_width_along(const struct oriented_box *box, const double u[3])
 {
     double local[3];
     tact_m3_tmul_v3(local, box->axes, u);
@@ -38,8 +38,8 @@ static double half_width(const struct oriented_box *box, const double u[3])
 }
 
 /** Finds the axis of either box along which they overlap least; returns that overlap. */
-static double least_overlap(const struct oriented_box *a, const struct oriented_box *b,
-                            double direction[3])
+static double axis_of_least_box_overlap(const struct oriented_box *a, const struct oriented_box *b,
+                                        double direction[3])
 {
     double least = INFINITY, apart[3];
     tact_v3_set(direction, 0.0, 0.0, 1.0);
@@ -48,7 +48,7 @@ static double least_overlap(const struct oriented_box *a, const struct oriented_
         const double *axes = i < 3 ? b->axes : a->axes;
         double u[3] = {axes[i % 3], axes[3 + i % 3], axes[6 + i % 3]};
         double distance = tact_v3_dot(u, apart);
-        double overlap = half_width(a, u) + half_width(b, u) - fabs(distance);
+        double overlap = box_half_width_along(a, u) + box_half_width_along(b, u) - fabs(distance);
         if (overlap < least) {
             least = overlap;
             tact_v3_scale(direction, u, distance < 0.0 ? -1.0 : 1.0);
@@ -63,9 +63,9 @@ int tact_prism_frame(const struct tact_mesh *a, const struct tact_pose *pa,
 {
     struct oriented_box box_a, box_b;
     double d[3], t1[3], t2[3];
-    root_box(a, pa, &box_a);
-    root_box(b, pb, &box_b);
-    if (!(least_overlap(&box_a, &box_b, d) > 0.0)) {
+    root_bounding_box(a, pa, &box_a);
+    root_bounding_box(b, pb, &box_b);
+    if (!(axis_of_least_box_overlap(&box_a, &box_b, d) > 0.0)) {
         return 0;
     }
     if (direction && tact_v3_dot(direction, direction) > 0.0) {
@@ -73,9 +73,9 @@ int tact_prism_frame(const struct tact_mesh *a, const struct tact_pose *pa,
     }
     tact_v3_copy(frame->normal, d);
     tact_v3_tangents(d, t1, t2);
-    tact_v3_scale(d, d, tact_cos(TILT));
-    tact_v3_axpy(d, tact_sin(TILT) * tact_cos(AZIMUTH), t1);
-    tact_v3_axpy(d, tact_sin(TILT) * tact_sin(AZIMUTH), t2);
+    tact_v3_scale(d, d, tact_cos(FRAME_TILT_ANGLE));
+    tact_v3_axpy(d, tact_sin(FRAME_TILT_ANGLE) * tact_cos(AZIMUTH), t1);
+    tact_v3_axpy(d, tact_sin(FRAME_TILT_ANGLE) * tact_sin(AZIMUTH), t2);
     double *axes = frame->axes;
     tact_v3_normalize(axes + 6, d);
     tact_v3_tangents(axes + 6, axes, axes + 3);
@@ -84,7 +84,7 @@ int tact_prism_frame(const struct tact_mesh *a, const struct tact_pose *pa,
     for (int k = 0; k < 3; k++) {
         const double *u = axes + 3 * k;
         double ca = tact_v3_dot(u, box_a.centre), cb = tact_v3_dot(u, box_b.centre);
-        double ra = half_width(&box_a, u), rb = half_width(&box_b, u);
+        double ra = box_half_width_along(&box_a, u), rb = box_half_width_along(&box_b, u);
         middle[k] = 0.5 * (tact_max(ca - ra, cb - rb) + tact_min(ca + ra, cb + rb));
     }
     tact_m3_tmul_v3(frame->origin, axes, middle);

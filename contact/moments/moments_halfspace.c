@@ -16,7 +16,7 @@ struct placed_mesh {
 };
 
 /** Height of the lowest point of a node's box. */
-static double node_bottom(const struct placed_mesh *p, const struct tact_mesh_node *node)
+static double node_lowest_height(const struct placed_mesh *p, const struct tact_mesh_node *node)
 {
     double z = p->shift[2];
     for (int k = 0; k < 3; k++) {
@@ -55,12 +55,12 @@ TACT_INLINE void add_triangle(const struct placed_mesh *p, uint32_t index,
         }
     }
     if (n >= 3) {
-        tact_columns_add(columns, below, height, n, in_plane ? 0.5 : 1.0);
+        tact_columns_add_triangle(columns, below, height, n, in_plane ? 0.5 : 1.0);
     }
 }
 
 /** Sums over the part below the plane. */
-static void add_below(const struct placed_mesh *p, struct tact_moment_sums *sums)
+static void add_volume_below_plane(const struct placed_mesh *p, struct tact_moment_sums *sums)
 {
     struct tact_columns columns;
     uint32_t stack[STACK_NODES] = {0};
@@ -68,7 +68,7 @@ static void add_below(const struct placed_mesh *p, struct tact_moment_sums *sums
     memset(&columns, 0, sizeof columns);
     while (top > 0) {
         const struct tact_mesh_node *node = &p->mesh->nodes[stack[--top]];
-        if (node_bottom(p, node) > p->slack) {
+        if (node_lowest_height(p, node) > p->slack) {
             continue;
         }
         for (uint32_t i = 0; i < node->count; i++) {
@@ -84,8 +84,8 @@ static void add_below(const struct placed_mesh *p, struct tact_moment_sums *sums
 
 /** Places the frame's origin on the plane below the part of the mesh's box that is deepest, so that
  * sums over a small overlap do not lose digits. */
-static void choose_origin(const struct tact_mesh *mesh, const struct tact_pose *pa,
-                          const double axes[9], const double plane_point[3], double origin[3])
+static void choose_plane_origin(const struct tact_mesh *mesh, const struct tact_pose *pa,
+                                const double axes[9], const double plane_point[3], double origin[3])
 {
     double r[9], up[3], corner[3], world[3];
     tact_quat_to_m3(r, pa->quat_wxyz);
@@ -112,7 +112,7 @@ TACT_TWICE(int, tact_moments_mesh_halfspace,
     for (int i = 0; i < 9; i++) {
         axes[i] = r[3 * (i % 3) + i / 3];
     }
-    choose_origin(mesh, pa, axes, pb->position, origin);
+    choose_plane_origin(mesh, pa, axes, pb->position, origin);
     struct placed_mesh placed_mesh = {.mesh = mesh, .slack = tact_prism_slack(mesh, pa, NULL, pb)};
     tact_quat_to_m3(body, pa->quat_wxyz);
     tact_m3_mul(placed_mesh.rot, axes, body);
@@ -123,6 +123,6 @@ TACT_TWICE(int, tact_moments_mesh_halfspace,
     placed_mesh.shift[2] = tact_v3_dot(axes + 6, offset);
 
     struct tact_moment_sums sums;
-    add_below(&placed_mesh, &sums);
+    add_volume_below_plane(&placed_mesh, &sums);
     return tact_sums_finish(&sums, axes, origin, out);
 }

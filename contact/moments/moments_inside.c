@@ -30,7 +30,8 @@ static int crossing(const struct tact_mesh *mesh, const double *point, uint32_t 
 }
 
 /** 1 where the ray from o meets the node's box, with a margin of the radius behind o. */
-static int ray_meets(const struct tact_mesh_node *node, const double *point, double radius)
+static int does_ray_meet_node_box(const struct tact_mesh_node *node, const double *point,
+                                  double radius)
 {
     double near = -radius, far = INFINITY;
     for (int k = 0; k < 3; k++) {
@@ -51,7 +52,7 @@ int tact_mesh_contains(const struct tact_mesh *mesh, const double point[3], doub
     int top = 1, winding = 0;
     while (top > 0) {
         const struct tact_mesh_node *node = &mesh->nodes[stack[--top]];
-        if (!ray_meets(node, point, radius)) {
+        if (!does_ray_meet_node_box(node, point, radius)) {
             continue;
         }
         for (uint32_t i = 0; i < node->count; i++) {

@@ -73,10 +73,10 @@ struct tact_near *tact_near_place(const struct tact_mesh *a, const struct tact_p
 
 /** Moments of two meshes whose overlap is small, without a list of pairs. Returns as
  * tact_moments_pair(), or -EAGAIN where it is large. */
-int tact_prism_near(const struct tact_mesh *a, const struct tact_pose *pa,
-                    const struct tact_mesh *b, const struct tact_pose *pb,
-                    const struct tact_prism_frame *frame, struct tact_moments_scratch *scratch,
-                    struct tact_moments *out);
+int tact_prism_moments_without_list(const struct tact_mesh *a, const struct tact_pose *pa,
+                                    const struct tact_mesh *b, const struct tact_pose *pb,
+                                    const struct tact_prism_frame *frame,
+                                    struct tact_moments_scratch *scratch, struct tact_moments *out);
 
 /** Converts sums in a frame (rows of axes: its axes in the world; origin in the world) to moments.
  * Returns 1, or 0 with *out zero where the volume is no more than rounding. */

@@ -2,8 +2,9 @@
 #include "contact/moments/moments_near_internal.h"
 
 /** Bounds of eight boxes. */
-static void tact_near_boxes(const struct tact_placed *p, const struct tact_mesh_eight *eight,
-                            tact_f8 lower[4], tact_f8 upper[4])
+static void tact_near_bounds_of_eight(const struct tact_placed *p,
+                                      const struct tact_mesh_eight *eight, tact_f8 lower[4],
+                                      tact_f8 upper[4])
 {
     const tact_f8 *centre = (const tact_f8 *)eight->centre;
     for (int d = 0; d < 4; d++) {
@@ -21,8 +22,8 @@ static void tact_near_boxes(const struct tact_placed *p, const struct tact_mesh_
 
 /** Lanes of boxes of A (or else of B) that may contribute with the bounds of the other side: their
  * columns overlap, and B's top is above A's bottom along z and along the normal. */
-static void tact_near_overlaps(const tact_f8 lower[4], const tact_f8 upper[4], int of_a,
-                               const struct tact_near_side *other, tact_i8 *keep)
+static void tact_near_overlapping_lanes(const tact_f8 lower[4], const tact_f8 upper[4], int of_a,
+                                        const struct tact_near_side *other, tact_i8 *keep)
 {
     const float *low = other->lower, *high = other->upper;
     *keep = (lower[0] < high[0]) & (upper[0] > low[0]) & (lower[1] < high[1]) & (upper[1] > low[1]);
@@ -47,7 +48,7 @@ static void tact_near_add_leaf(struct tact_near_side *side, uint32_t leaf, const
 
 /** Replaces the inner nodes of a side by those children that may contribute with the other side.
  * Returns 0 where the capacity is exceeded. */
-static int tact_near_refine(struct tact_near *w, int of_a, uint32_t room)
+static int tact_near_replace_by_children(struct tact_near *w, int of_a, uint32_t room)
 {
     struct tact_near_side *side = of_a ? &w->a : &w->b, *other = of_a ? &w->b : &w->a;
     const struct tact_mesh_eight *eights = side->placed.mesh->wide->eights;
@@ -65,8 +66,8 @@ static int tact_near_refine(struct tact_near *w, int of_a, uint32_t room)
         if (n + 8 > room || side->leaves + 8 > room) {
             return 0;
         }
-        tact_near_boxes(&side->placed, eight, lower, upper);
-        tact_near_overlaps(lower, upper, of_a, other, &keep);
+        tact_near_bounds_of_eight(&side->placed, eight, lower, upper);
+        tact_near_overlapping_lanes(lower, upper, of_a, other, &keep);
         for (int d = 0; d < 4; d++) {
             tact_f8 low = TACT_F8_SELECT(keep, lower[d], least[d]);
             tact_f8 high = TACT_F8_SELECT(keep, upper[d], most[d]);
@@ -80,10 +81,11 @@ static int tact_near_refine(struct tact_near *w, int of_a, uint32_t room)
             if (child & TACT_MESH_IS_LEAF) {
                 child &= ~TACT_MESH_IS_LEAF;
                 tact_near_add_leaf(side, child, lower, upper, k);
-                tact_fetch(&side->placed.mesh->wide->leaves[child], sizeof(struct tact_mesh_leaf));
+                tact_prefetch(&side->placed.mesh->wide->leaves[child],
+                              sizeof(struct tact_mesh_leaf));
             } else {
                 side->node[n++] = child;
-                tact_fetch(&eights[child], sizeof *eights);
+                tact_prefetch(&eights[child], sizeof *eights);
             }
         }
     }
@@ -122,7 +124,8 @@ int tact_near_cut_trees(struct tact_near *w, uint32_t room)
         }
     }
     while (w->a.inner || w->b.inner) {
-        if (!tact_near_refine(w, 1, room) || !tact_near_refine(w, 0, room)) {
+        if (!tact_near_replace_by_children(w, 1, room) ||
+            !tact_near_replace_by_children(w, 0, room)) {
             return -ENOSPC;
         }
         if (!(w->a.inner + w->a.leaves) || !(w->b.inner + w->b.leaves)) {
@@ -139,8 +142,8 @@ struct tact_near_span {
     float unit_lower[3], unit_upper[2];
 };
 
-static void tact_near_measure(const struct tact_near_bounds *s, float per_unit,
-                              struct tact_near_span *span)
+static void tact_near_span_of_bounds(const struct tact_near_bounds *s, float per_unit,
+                                     struct tact_near_span *span)
 {
     for (int c = 0; c < 3; c++) {
         const double *l = (const double *)&s->lower[c], *u = (const double *)&s->upper[c];
@@ -156,7 +159,7 @@ static void tact_near_measure(const struct tact_near_bounds *s, float per_unit,
 }
 
 /** Fills unused lanes of B with bounds that no leaf meets, before leaves are matched. */
-static void tact_near_begin(struct tact_near *w)
+static void tact_near_fill_unused_lanes(struct tact_near *w)
 {
     for (uint32_t i = w->b.leaves; i % 8; i++) {
         ((float *)w->b.leaf_lower[0])[i] = INFINITY;
@@ -165,12 +168,12 @@ static void tact_near_begin(struct tact_near *w)
 
 /** Corners of the triangles of a leaf at the pose of the body, and their bounds, enlarged by a
  * margin. */
-static void tact_near_corners(const struct tact_placed *body, uint32_t leaf, double margin,
-                              tact_d4 p[3][3], struct tact_near_bounds *bounds)
+static void tact_near_leaf_corners(const struct tact_placed *body, uint32_t leaf, double margin,
+                                   tact_d4 p[3][3], struct tact_near_bounds *bounds)
 {
     const struct tact_mesh_leaf *from = &body->mesh->wide->leaves[leaf];
     tact_leaf_corners(body, from, p);
-    tact_face_bounds(p, bounds->lower, bounds->upper);
+    tact_faces_bounds(p, bounds->lower, bounds->upper);
     const tact_l4 lane = {0, 1, 2, 3}, empty = lane >= (int64_t)from->count;
     const tact_d4 never = {INFINITY, INFINITY, INFINITY, INFINITY};
     for (int c = 0; c < 3; c++) {
@@ -184,16 +187,16 @@ static void tact_near_place_leaf(struct tact_near *w, uint32_t at)
 {
     if (!w->ready[at]) {
         tact_d4 p[3][3];
-        tact_near_corners(&w->b.placed, w->b.leaf[w->first + at], 0.0, p, &w->bounds[at]);
+        tact_near_leaf_corners(&w->b.placed, w->b.leaf[w->first + at], 0.0, p, &w->bounds[at]);
         w->bounds[at].upper[2] += w->b.placed.slack * (1.0 + TACT_STEEPEST);
-        tact_face_place(p, 0, w->b.placed.slack, &w->face_b[4 * at]);
+        tact_faces_place(p, 0, w->b.placed.slack, &w->face_b[4 * at]);
         w->ready[at] = 1;
     }
 }
 
 /** Bits of eight leaves of B whose boxes may meet the bounds. */
-static uint32_t tact_near_meets(const struct tact_near_side *b, const struct tact_near_span *span,
-                                uint32_t eight)
+static uint32_t tact_near_leaves_meeting_bounds(const struct tact_near_side *b,
+                                                const struct tact_near_span *span, uint32_t eight)
 {
     const float *low = span->unit_lower, *high = span->unit_upper;
     uint32_t bits;
@@ -205,8 +208,8 @@ static uint32_t tact_near_meets(const struct tact_near_side *b, const struct tac
 }
 
 /** Bits of the triangles of t whose bounds meet those from lower to upper. */
-static uint32_t tact_near_bits(const struct tact_near_bounds *t, const double lower[3],
-                               const double upper[2])
+static uint32_t tact_near_triangles_meeting_bounds(const struct tact_near_bounds *t,
+                                                   const double lower[3], const double upper[2])
 {
     uint32_t bits;
     tact_l4 keep = (t->upper[2] > lower[2]) & (t->upper[0] > lower[0]) & (t->lower[0] < upper[0]) &
@@ -224,15 +227,15 @@ struct tact_near_leaf {
     struct tact_near_pair pairs[TACT_NEAR_BATCH];
 };
 
-static int tact_near_flush(struct tact_near *w, struct tact_near_leaf *s, tact_near_visit_fn *visit,
-                           void *user)
+static int tact_near_visit_collected_pairs(struct tact_near *w, struct tact_near_leaf *s,
+                                           tact_near_visit_fn *visit, void *user)
 {
     uint32_t count = s->count;
     if (!count) {
         return 0;
     }
     if (!s->is_placed) {
-        tact_face_place(s->p, 1, 0.0, w->face_a);
+        tact_faces_place(s->p, 1, 0.0, w->face_a);
         s->is_placed = 1;
     }
     s->count = 0;
@@ -240,8 +243,8 @@ static int tact_near_flush(struct tact_near *w, struct tact_near_leaf *s, tact_n
 }
 
 /** Visits the pairs of triangles of one leaf of A and one of B whose bounds meet. */
-static int tact_near_leaves(struct tact_near *w, struct tact_near_leaf *s, uint32_t at,
-                            tact_near_visit_fn *visit, void *user)
+static int tact_near_visit_leaf_pairs(struct tact_near *w, struct tact_near_leaf *s, uint32_t at,
+                                      tact_near_visit_fn *visit, void *user)
 {
     for (uint32_t i = 0; i < s->triangles; i++) {
         double lower[3], upper[2];
@@ -249,11 +252,13 @@ static int tact_near_leaves(struct tact_near *w, struct tact_near_leaf *s, uint3
             lower[c] = s->bounds.lower[c][i];
             upper[c < 2 ? c : 0] = s->bounds.upper[c < 2 ? c : 0][i];
         }
-        uint32_t keep = tact_near_bits(&w->bounds[at], lower, upper);
+        uint32_t keep = tact_near_triangles_meeting_bounds(&w->bounds[at], lower, upper);
         for (; keep; keep &= keep - 1) {
             uint32_t j = (uint32_t)__builtin_ctz(keep);
             s->pairs[s->count++] = (struct tact_near_pair){(uint16_t)i, (uint16_t)(4 * at + j)};
-            int rc = s->count == TACT_NEAR_BATCH ? tact_near_flush(w, s, visit, user) : 0;
+            int rc = s->count == TACT_NEAR_BATCH
+                         ? tact_near_visit_collected_pairs(w, s, visit, user)
+                         : 0;
             if (rc) {
                 return rc;
             }
@@ -264,8 +269,8 @@ static int tact_near_leaves(struct tact_near *w, struct tact_near_leaf *s, uint3
 
 /** Matches the leaves of A, enlarged by a margin [m], with as many of B as can be placed at a time.
  */
-static int tact_near_match_some(struct tact_near *w, double margin, tact_near_visit_fn *visit,
-                                void *user)
+static int tact_near_match_leaf_batch(struct tact_near *w, double margin, tact_near_visit_fn *visit,
+                                      void *user)
 {
     uint32_t left = w->b.leaves - w->first,
              count = left < TACT_NEAR_LEAVES ? left : TACT_NEAR_LEAVES;
@@ -278,29 +283,30 @@ static int tact_near_match_some(struct tact_near *w, double margin, tact_near_vi
         s.leaf = w->a.leaf[i];
         s.triangles = w->a.placed.mesh->wide->leaves[s.leaf].count;
         s.is_placed = 0;
-        tact_near_corners(&w->a.placed, s.leaf, margin, s.p, &s.bounds);
-        tact_near_measure(&s.bounds, w->per_unit, &span);
+        tact_near_leaf_corners(&w->a.placed, s.leaf, margin, s.p, &s.bounds);
+        tact_near_span_of_bounds(&s.bounds, w->per_unit, &span);
         for (uint32_t e = 0; e < count; e += 8) {
-            uint32_t bits = tact_near_meets(&w->b, &span, (w->first + e) / 8);
+            uint32_t bits = tact_near_leaves_meeting_bounds(&w->b, &span, (w->first + e) / 8);
             for (; bits && !rc; bits &= bits - 1) {
                 uint32_t at = e + (uint32_t)__builtin_ctz(bits);
                 tact_near_place_leaf(w, at);
-                if (tact_near_bits(&w->bounds[at], span.lower, span.upper)) {
-                    rc = tact_near_leaves(w, &s, at, visit, user);
+                if (tact_near_triangles_meeting_bounds(&w->bounds[at], span.lower, span.upper)) {
+                    rc = tact_near_visit_leaf_pairs(w, &s, at, visit, user);
                 }
             }
         }
-        rc = rc ? rc : tact_near_flush(w, &s, visit, user);
+        rc = rc ? rc : tact_near_visit_collected_pairs(w, &s, visit, user);
     }
     return rc;
 }
 
-int tact_near_match(struct tact_near *w, double margin, tact_near_visit_fn *visit, void *user)
+int tact_near_match_leaves(struct tact_near *w, double margin, tact_near_visit_fn *visit,
+                           void *user)
 {
     int rc = 0;
-    tact_near_begin(w);
+    tact_near_fill_unused_lanes(w);
     for (w->first = 0; w->first < w->b.leaves && !rc; w->first += TACT_NEAR_LEAVES) {
-        rc = tact_near_match_some(w, margin, visit, user);
+        rc = tact_near_match_leaf_batch(w, margin, visit, user);
     }
     return rc;
 }

@@ -57,13 +57,14 @@ typedef int tact_near_visit_fn(void *user, struct tact_near *w, uint32_t leaf_a,
                                const struct tact_near_pair *pairs, uint32_t count);
 
 #define tact_near_cut_trees TACT_VARIANT(tact_near_cut_trees)
-#define tact_near_match TACT_VARIANT(tact_near_match)
+#define tact_near_match_leaves TACT_VARIANT(tact_near_match_leaves)
 
 /** Cuts both trees to leaves, at most `room` of each; returns 1, 0 where nothing is left, -ENOSPC
  * where the capacity is exceeded. */
 int tact_near_cut_trees(struct tact_near *w, uint32_t room);
 
 /** Matches the leaves of the two sides, with those of A enlarged by a margin [m]. */
-int tact_near_match(struct tact_near *w, double margin, tact_near_visit_fn *visit, void *user);
+int tact_near_match_leaves(struct tact_near *w, double margin, tact_near_visit_fn *visit,
+                           void *user);
 
 #endif

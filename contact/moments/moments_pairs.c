@@ -73,7 +73,7 @@ TACT_INLINE int list_pairs(void *user, struct tact_near *near, uint32_t leaf_a,
     for (uint32_t i = 0; i < count; i++) {
         tact_d4 value[3];
         uint32_t a = pairs[i].a, b = pairs[i].b;
-        if (!tact_faces_meet(&near->face_a[a], &near->face_b[b], value)) {
+        if (!tact_faces_may_contribute(&near->face_a[a], &near->face_b[b], value)) {
             continue;
         }
         if (w->count == w->scratch->capacity) {
@@ -85,10 +85,10 @@ TACT_INLINE int list_pairs(void *user, struct tact_near *near, uint32_t leaf_a,
     return 0;
 }
 
-static int find_pairs(struct tact_prism_work *w)
+static int find_prism_pairs(struct tact_prism_work *w)
 {
     int rc = tact_near_cut_trees(&w->near, TACT_NEAR_MAX_NODES);
-    return rc > 0 ? tact_near_match(&w->near, 0.0, list_pairs, w) : rc;
+    return rc > 0 ? tact_near_match_leaves(&w->near, 0.0, list_pairs, w) : rc;
 }
 
 TACT_TWICE(long, tact_prism_pairs,
@@ -102,6 +102,6 @@ TACT_TWICE(long, tact_prism_pairs,
     w->scratch = scratch;
     w->count = 0;
     tact_near_place(a, pa, b, pb, frame, scratch);
-    int rc = find_pairs(w);
+    int rc = find_prism_pairs(w);
     return rc ? rc : (long)w->count;
 }

@@ -15,7 +15,7 @@ static const double MIN_VOLUME = 1e-4, MIN_CENTROID_VOLUME = 1e-12;
 
 /** Square of the overlap's size over that of its distance from the frame's origin, below which the
  * second moment is lost in the shift to its own centroid. */
-static const double MIN_SPREAD = 1e-6;
+static const double MIN_SIZE_OVER_DISTANCE_SQUARED = 1e-6;
 
 /** Transform of a mesh's vertices to the frame. */
 struct to_frame {
@@ -46,8 +46,8 @@ TACT_INLINE void triangle_in_frame(const struct to_frame *to_frame, uint32_t ind
 }
 
 /** Places four triangles of B. */
-TACT_INLINE void faces_in_frame(const struct to_frame *to_frame, const uint32_t index[4],
-                                struct tact_face t[4])
+TACT_INLINE void place_four_triangles(const struct to_frame *to_frame, const uint32_t index[4],
+                                      struct tact_face t[4])
 {
     tact_d4 p[3][3];
     for (size_t k = 0; k < 3; k++) {
@@ -62,7 +62,7 @@ TACT_INLINE void faces_in_frame(const struct to_frame *to_frame, const uint32_t 
                       to_frame->column[2][c] * z + to_frame->shift[c];
         }
     }
-    tact_face_place(p, 0, 0.0, t);
+    tact_faces_place(p, 0, 0.0, t);
 }
 
 /** Clips the polygon by a body's box. */
@@ -76,24 +76,24 @@ static void clip_by_box(struct tact_polygon *p, const struct tact_tets_box *box)
             double x = row[0] * (*r)[0] + row[1] * (*r)[1] + row[2] * (*r)[2];
             value[i] = side % 2 ? box->upper[side / 2] - x : x - box->lower[side / 2];
         }
-        tact_clip_ragged(p, value, kept);
+        tact_clip_nonconvex_polygon(p, value, kept);
     }
 }
 
 /** Adds the volume enclosed by a polygon of A and B's surface above it, in the direction of the
  * origin. */
-static void add_enclosed(struct tact_tets *tets, const struct tact_polygon *of_a,
-                         const double *height, double tau)
+static void add_volume_under_polygon(struct tact_tets *tets, const struct tact_polygon *of_a,
+                                     const double *height, double tau)
 {
     struct tact_polygon p = *of_a;
     clip_by_box(&p, &tets->box[1]);
-    tact_tets_over(tets, p.corner[p.room], p.n, tau);
+    tact_tets_add_polygon(tets, p.corner[p.room], p.n, tau);
     p = *of_a;
     for (int i = 0; i < p.n; i++) {
         p.corner[p.room][i][2] += height[i];
     }
     clip_by_box(&p, &tets->box[0]);
-    tact_tets_over(tets, p.corner[p.room], p.n, -tau);
+    tact_tets_add_polygon(tets, p.corner[p.room], p.n, -tau);
 }
 
 /** Adds a pair to the columns or, where tets is not NULL, to the tetrahedra. value: TACT_FACE_AT()
@@ -108,11 +108,11 @@ TACT_INLINE void add_pair(struct tact_columns *columns, struct tact_tets *tets, 
     for (int k = 0; k < 3; k++) {
         p.corner[0][k] = s[k];
     }
-    tact_clip_by_face(&p, t, value);
+    tact_clip_polygon_by_face(&p, t, value);
     if (p.n < 3) {
         return;
     }
-    int below = tact_clip_heights(t, p.corner[p.room], p.n, slack, height);
+    int below = tact_clip_corner_heights(t, p.corner[p.room], p.n, slack, height);
     if (below == p.n) {
         return;
     }
@@ -120,22 +120,23 @@ TACT_INLINE void add_pair(struct tact_columns *columns, struct tact_tets *tets, 
         tau *= 0.5;
         memset(height, 0, sizeof height);
     } else if (below) {
-        tact_clip_below(&p, height);
+        tact_clip_below_face(&p, height);
         if (p.n < 3) {
             return;
         }
     }
     if (tets) {
-        add_enclosed(tets, &p, height, tau);
+        add_volume_under_polygon(tets, &p, height, tau);
     } else {
-        tact_columns_add(columns, p.corner[p.room], height, p.n, tau);
+        tact_columns_add_triangle(columns, p.corner[p.room], height, p.n, tau);
     }
 }
 
 /** Adds listed pairs of triangles. */
-TACT_INLINE void add_listed(struct tact_columns *columns, struct tact_tets *tets,
-                            const struct to_frame *a, const struct to_frame *b,
-                            const struct tact_prism_pair *pairs, size_t count, double slack)
+TACT_INLINE void add_listed_prism_pairs(struct tact_columns *columns, struct tact_tets *tets,
+                                        const struct to_frame *a, const struct to_frame *b,
+                                        const struct tact_prism_pair *pairs, size_t count,
+                                        double slack)
 {
     tact_d4 s[3] = {{0.0}};
     for (size_t i = 0; i < count; i += 4) {
@@ -144,7 +145,7 @@ TACT_INLINE void add_listed(struct tact_columns *columns, struct tact_tets *tets
         for (size_t k = 0; k < 4; k++) {
             of_b[k] = pairs[i + k < count ? i + k : i].b;
         }
-        faces_in_frame(b, of_b, t);
+        place_four_triangles(b, of_b, t);
         for (size_t k = 0; k < 4 && i + k < count; k++) {
             tact_d4 value[3];
             if (i + k == 0 || pairs[i + k].a != pairs[i + k - 1].a) {
@@ -160,17 +161,18 @@ TACT_INLINE void add_listed(struct tact_columns *columns, struct tact_tets *tets
     }
 }
 
-static void add_pairs(const struct to_frame *a, const struct to_frame *b,
-                      const struct tact_prism_pair *pairs, size_t count, double slack,
-                      struct tact_moment_sums *sums)
+static void add_prism_pair_sums(const struct to_frame *a, const struct to_frame *b,
+                                const struct tact_prism_pair *pairs, size_t count, double slack,
+                                struct tact_moment_sums *sums)
 {
     struct tact_columns columns;
     memset(&columns, 0, sizeof columns);
-    add_listed(&columns, NULL, a, b, pairs, count, slack);
+    add_listed_prism_pairs(&columns, NULL, a, b, pairs, count, slack);
     tact_columns_finish(&columns, sums);
 }
 
-static void box_in_frame(const struct to_frame *to_frame, double slack, struct tact_tets_box *box)
+static void mesh_box_in_frame(const struct to_frame *to_frame, double slack,
+                              struct tact_tets_box *box)
 {
     const struct tact_mesh_node *root = &to_frame->mesh->nodes[0];
     for (int k = 0; k < 3; k++) {
@@ -185,28 +187,30 @@ static void box_in_frame(const struct to_frame *to_frame, double slack, struct t
 }
 
 /** 1 where columns about the frame's origin leave too few digits. */
-static int is_cancelled(const struct tact_moment_sums *sums)
+static int do_column_sums_cancel(const struct tact_moment_sums *sums)
 {
     double v = sums->volume, away = tact_v3_dot(sums->first, sums->first) / v;
     double size = sums->second[0] + sums->second[1] + sums->second[2];
-    return fabs(v) < MIN_VOLUME * sums->magnitude || (v > 0.0 && size - away < MIN_SPREAD * away);
+    return fabs(v) < MIN_VOLUME * sums->magnitude ||
+           (v > 0.0 && size - away < MIN_SIZE_OVER_DISTANCE_SQUARED * away);
 }
 
 /** Computes volume, first and second moment again, as tetrahedra about a point in the overlap,
  * which becomes the origin of all sums. */
-static void add_tets(const struct to_frame *a, const struct to_frame *b,
-                     const struct tact_prism_pair *pairs, size_t count, double slack,
-                     struct tact_moment_sums *sums, double origin[3])
+static void sum_tetrahedra_about_inner_point(const struct to_frame *a, const struct to_frame *b,
+                                             const struct tact_prism_pair *pairs, size_t count,
+                                             double slack, struct tact_moment_sums *sums,
+                                             double origin[3])
 {
     struct tact_tets tets;
     memset(&tets, 0, sizeof tets);
-    box_in_frame(a, slack, &tets.box[0]);
-    box_in_frame(b, slack, &tets.box[1]);
+    mesh_box_in_frame(a, slack, &tets.box[0]);
+    mesh_box_in_frame(b, slack, &tets.box[1]);
     if (sums->volume > MIN_CENTROID_VOLUME * sums->magnitude) {
         tact_v3_scale(tets.origin, sums->first, 1.0 / sums->volume);
     }
-    add_listed(NULL, &tets, a, b, pairs, count, slack);
-    tact_tets_replace(&tets, sums);
+    add_listed_prism_pairs(NULL, &tets, a, b, pairs, count, slack);
+    tact_tets_replace_sums(&tets, sums);
     tact_v3_copy(origin, tets.origin);
 }
 
@@ -227,8 +231,8 @@ struct contributing {
 };
 
 /** Adds those of the pairs that contribute. */
-TACT_INLINE int add_found(void *user, struct tact_near *near, uint32_t leaf_a,
-                          const struct tact_near_pair *pairs, uint32_t count)
+TACT_INLINE int add_found_prism_pairs(void *user, struct tact_near *near, uint32_t leaf_a,
+                                      const struct tact_near_pair *pairs, uint32_t count)
 {
     struct found *found = user;
     struct contributing contributing[TACT_NEAR_BATCH];
@@ -239,7 +243,7 @@ TACT_INLINE int add_found(void *user, struct tact_near *near, uint32_t leaf_a,
             struct contributing *to = &contributing[n];
             to->s = &near->face_a[pairs[i].a];
             to->t = &near->face_b[pairs[i].b];
-            n += (uint32_t)tact_faces_meet(to->s, to->t, to->value);
+            n += (uint32_t)tact_faces_may_contribute(to->s, to->t, to->value);
         }
         found->count += n;
         if (found->count > MAX_FOUND) {
@@ -255,28 +259,28 @@ TACT_INLINE int add_found(void *user, struct tact_near *near, uint32_t leaf_a,
     return 0;
 }
 
-static int add_near(struct tact_near *near, struct tact_cache_list *list, double slack,
-                    struct tact_moment_sums *sums)
+static int add_near_prism_pairs(struct tact_near *near, struct tact_cache_list *list, double slack,
+                                struct tact_moment_sums *sums)
 {
     struct found found;
     int rc = 0;
     memset(&found, 0, sizeof found);
     found.slack = slack;
     if (list && !list->ready) {
-        tact_cache_make(list, near);
+        tact_cache_make_list(list, near);
     }
     if (list && list->ready) {
-        tact_cache_place(list, near);
-        rc = add_found(&found, near, 0, list->pair, list->count);
+        tact_cache_place_list(list, near);
+        rc = add_found_prism_pairs(&found, near, 0, list->pair, list->count);
     } else {
         rc = tact_near_cut_trees(near, TACT_NEAR_LEAVES);
-        rc = rc > 0 ? tact_near_match(near, 0.0, add_found, &found) : rc;
+        rc = rc > 0 ? tact_near_match_leaves(near, 0.0, add_found_prism_pairs, &found) : rc;
     }
     tact_columns_finish(&found.columns, sums);
     return rc ? -EAGAIN : 0;
 }
 
-TACT_TWICE(int, tact_prism_near,
+TACT_TWICE(int, tact_prism_moments_without_list,
            (const struct tact_mesh *a, const struct tact_pose *pa, const struct tact_mesh *b,
             const struct tact_pose *pb, const struct tact_prism_frame *frame,
             struct tact_moments_scratch *scratch, struct tact_moments *out),
@@ -287,11 +291,12 @@ TACT_TWICE(int, tact_prism_near,
     struct tact_near *near = tact_near_place(a, pa, b, pb, frame, scratch);
     double normal[3];
     tact_m3_mul_v3(normal, frame->axes, frame->normal);
-    if (add_near(near, tact_cache_find(scratch->cache, near, normal), slack, &sums)) {
+    if (add_near_prism_pairs(near, tact_cache_find_pair_list(scratch->cache, near, normal), slack,
+                             &sums)) {
         return -EAGAIN;
     }
     /* Measured again from a list of the pairs. */
-    if (sums.magnitude > 0.0 && is_cancelled(&sums)) {
+    if (sums.magnitude > 0.0 && do_column_sums_cancel(&sums)) {
         return -EAGAIN;
     }
     return tact_sums_finish(&sums, frame->axes, frame->origin, out);
@@ -308,10 +313,10 @@ TACT_TWICE(int, tact_prism_sum,
     make_to_frame(a, frame, pa, &view_a);
     make_to_frame(b, frame, pb, &view_b);
     double slack = tact_prism_slack(a, pa, b, pb);
-    add_pairs(&view_a, &view_b, pairs, count, slack, &sums);
+    add_prism_pair_sums(&view_a, &view_b, pairs, count, slack, &sums);
     double local[3] = {0.0}, origin[3];
-    if (is_cancelled(&sums)) {
-        add_tets(&view_a, &view_b, pairs, count, slack, &sums, local);
+    if (do_column_sums_cancel(&sums)) {
+        sum_tetrahedra_about_inner_point(&view_a, &view_b, pairs, count, slack, &sums, local);
     }
     tact_m3_tmul_v3(origin, frame->axes, local);
     tact_v3_add(origin, origin, frame->origin);

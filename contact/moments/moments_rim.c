@@ -1,7 +1,7 @@
 /* The rim of an overlap: which pairs of triangles cross, and where. */
 #include "contact/moments/moments_rim_internal.h"
 
-TACT_INLINE void span_eight(const struct tact_rim_eight *e, float low[3], float high[3])
+TACT_INLINE void bound_eight_boxes(const struct tact_rim_eight *e, float low[3], float high[3])
 {
     for (int d = 0; d < 3; d++) {
         const float *l = (const float *)&e->lower[d], *u = (const float *)&e->upper[d];
@@ -18,8 +18,8 @@ TACT_INLINE void span_eight(const struct tact_rim_eight *e, float low[3], float 
     }
 }
 
-TACT_INLINE void set_box(struct tact_rim_eight *e, uint32_t k, const float low[3],
-                         const float high[3])
+TACT_INLINE void set_node_box(struct tact_rim_eight *e, uint32_t k, const float low[3],
+                              const float high[3])
 {
     for (int d = 0; d < 3; d++) {
         ((float *)&e->lower[d])[k] = low[d];
@@ -44,18 +44,18 @@ TACT_INLINE void build_tree(struct tact_rim_side *side, const struct tact_near_s
     for (; count > 8 || side->top == 0; count = eights, eights = (eights + 7) / 8) {
         uint32_t next = first + eights;
         for (uint32_t k = count; k < 8 * eights; k++) {
-            set_box(&side->eights[first + k / 8], k % 8, never, ever);
+            set_node_box(&side->eights[first + k / 8], k % 8, never, ever);
         }
         for (uint32_t e = 0; e < eights; e++) {
             float low[3], high[3];
-            span_eight(&side->eights[first + e], low, high);
-            set_box(&side->eights[next + e / 8], e % 8, low, high);
+            bound_eight_boxes(&side->eights[first + e], low, high);
+            set_node_box(&side->eights[next + e / 8], e % 8, low, high);
         }
         first = next;
         side->level[++side->top] = next;
     }
     for (uint32_t k = count; k < 8; k++) {
-        set_box(&side->eights[first], k, never, ever);
+        set_node_box(&side->eights[first], k, never, ever);
     }
 }
 
@@ -72,15 +72,15 @@ TACT_INLINE struct tact_rim_leaf *place_leaf(struct tact_rim *rim, int of, uint3
     const uint32_t at = side->free_count ? side->free[--side->free_count] : side->placed++;
     struct tact_rim_leaf *leaf = &side->leaf[at];
     side->at[i] = at;
-    tact_rim_place(&near->placed, near->leaf[i], rim->near->per_unit, rim->margin, leaf);
+    tact_rim_place_leaf(&near->placed, near->leaf[i], rim->near->per_unit, rim->margin, leaf);
     /* No coordinate of n exceeds twice the square of the largest edge. */
     const double *size = (const double *)&leaf->size;
     const double most = tact_max(tact_max(size[0], size[1]), tact_max(size[2], size[3]));
     leaf->within = 4.0 * rim->reach * most * most;
     leaf->meets = 0;
-    tact_fetch(near->placed.mesh->triangles + 3 * (size_t)leaf->first, 64);
-    tact_rim_span(leaf, low, high);
-    set_box(&side->eights[i / 8], i % 8, low, high);
+    tact_prefetch(near->placed.mesh->triangles + 3 * (size_t)leaf->first, 64);
+    tact_rim_leaf_bounds(leaf, low, high);
+    set_node_box(&side->eights[i / 8], i % 8, low, high);
     for (uint32_t k = 0; k < 4; k++) {
         side->segment[4 * at + k] = TACT_RIM_NONE;
     }
@@ -88,8 +88,8 @@ TACT_INLINE struct tact_rim_leaf *place_leaf(struct tact_rim *rim, int of, uint3
 }
 
 /** Mask of the eight boxes that meet a given one. */
-TACT_INLINE uint32_t eight_meets(const struct tact_rim_eight *e, const float low[3],
-                                 const float high[3])
+TACT_INLINE uint32_t do_eight_boxes_meet(const struct tact_rim_eight *e, const float low[3],
+                                         const float high[3])
 {
     uint32_t bits;
     tact_i8 keep = (e->lower[0] <= high[0]) & (e->upper[0] >= low[0]);
@@ -111,21 +111,21 @@ TACT_INLINE void box_at(const struct tact_rim_side *side, uint32_t box, float lo
 }
 
 /** 1 where a box of one side meets any leaf of the other. */
-TACT_INLINE int meets_any(const struct tact_rim_side *side, uint32_t box,
-                          const struct tact_rim_side *other)
+TACT_INLINE int does_box_meet_any_box(const struct tact_rim_side *side, uint32_t box,
+                                      const struct tact_rim_side *other)
 {
     uint32_t stack[8 * TACT_RIM_LEVELS], top = 0;
     float low[3], high[3];
     box_at(side, box, low, high);
-    stack[top++] = tact_rim_box((uint32_t)other->top, 0);
+    stack[top++] = tact_rim_box_key((uint32_t)other->top, 0);
     while (top > 0) {
         uint32_t level = stack[--top] >> 16, at = stack[top] & 0xFFFF;
-        uint32_t bits = eight_meets(&other->eights[other->level[level] + at], low, high);
+        uint32_t bits = do_eight_boxes_meet(&other->eights[other->level[level] + at], low, high);
         if (bits && level == 0) {
             return 1;
         }
         for (; bits; bits &= bits - 1) {
-            stack[top++] = tact_rim_box(level - 1, 8 * at + (uint32_t)__builtin_ctz(bits));
+            stack[top++] = tact_rim_box_key(level - 1, 8 * at + (uint32_t)__builtin_ctz(bits));
         }
     }
     return 0;
@@ -138,17 +138,17 @@ TACT_INLINE uint32_t list_eights(struct tact_rim *rim, uint32_t box)
     uint32_t stack[8 * TACT_RIM_LEVELS], top = 0, n = 0;
     float low[3], high[3];
     box_at(&rim->side[0], box, low, high);
-    stack[top++] = tact_rim_box((uint32_t)b->top, 0);
+    stack[top++] = tact_rim_box_key((uint32_t)b->top, 0);
     while (top > 0) {
         uint32_t level = stack[--top] >> 16, at = stack[top] & 0xFFFF;
-        uint32_t bits = eight_meets(&b->eights[b->level[level] + at], low, high);
+        uint32_t bits = do_eight_boxes_meet(&b->eights[b->level[level] + at], low, high);
         if (level == 0) {
             rim->eight[n] = at;
             n += bits != 0;
             continue;
         }
         for (; bits; bits &= bits - 1) {
-            stack[top++] = tact_rim_box(level - 1, 8 * at + (uint32_t)__builtin_ctz(bits));
+            stack[top++] = tact_rim_box_key(level - 1, 8 * at + (uint32_t)__builtin_ctz(bits));
         }
     }
     return n;
@@ -193,15 +193,15 @@ TACT_INLINE int match_leaf_pair(struct tact_rim *rim, const struct leaf_group *l
 }
 
 /** Matches a bunch of A with a group of eight leaves of B. */
-TACT_INLINE int match_eight(struct tact_rim *rim, const struct leaf_group *leaf_group,
-                            uint32_t eight)
+TACT_INLINE int match_node_with_eight_boxes(struct tact_rim *rim,
+                                            const struct leaf_group *leaf_group, uint32_t eight)
 {
     const struct tact_rim_eight *e = &rim->side[1].eights[eight];
     uint64_t bits = 0;
     /* All pairs are tested together: the number of leaves that a single one meets cannot be
      * predicted. */
     for (uint32_t i = 0; i < 8; i++) {
-        bits |= (uint64_t)eight_meets(e, leaf_group->low[i], leaf_group->high[i]) << 8 * i;
+        bits |= (uint64_t)do_eight_boxes_meet(e, leaf_group->low[i], leaf_group->high[i]) << 8 * i;
     }
     for (; bits; bits &= bits - 1) {
         const uint32_t bit = (uint32_t)__builtin_ctzll(bits);
@@ -214,7 +214,7 @@ TACT_INLINE int match_eight(struct tact_rim *rim, const struct leaf_group *leaf_
 
 /** Matches the eight leaves of a box of A with those of B; lists those that meet none as separated.
  */
-TACT_INLINE int match_bunch(struct tact_rim *rim, uint32_t box, uint32_t eights)
+TACT_INLINE int match_leaf_bunch(struct tact_rim *rim, uint32_t box, uint32_t eights)
 {
     struct tact_rim_side *side = &rim->side[0];
     struct leaf_group leaf_group = {.first = 8 * (box & 0xFFFF)};
@@ -231,7 +231,7 @@ TACT_INLINE int match_bunch(struct tact_rim *rim, uint32_t box, uint32_t eights)
         }
     }
     for (uint32_t e = 0; e < eights; e++) {
-        if (match_eight(rim, &leaf_group, rim->eight[e])) {
+        if (match_node_with_eight_boxes(rim, &leaf_group, rim->eight[e])) {
             return -EAGAIN;
         }
     }
@@ -240,7 +240,7 @@ TACT_INLINE int match_bunch(struct tact_rim *rim, uint32_t box, uint32_t eights)
         const uint32_t at = side->at[leaf_group.first + i], meets = side->leaf[at].meets;
         side->free[side->free_count] = at;
         side->free_count += !meets;
-        side->separated[side->separated_count] = tact_rim_box(0, leaf_group.first + i);
+        side->separated[side->separated_count] = tact_rim_box_key(0, leaf_group.first + i);
         side->separated_count += !meets;
     }
     return 0;
@@ -261,7 +261,7 @@ TACT_INLINE int check_separated(struct tact_rim *rim, int of, uint32_t box, uint
         *eights = list_eights(rim, box);
         separated = !*eights;
     } else {
-        separated = !meets_any(side, box, &rim->side[!of]);
+        separated = !does_box_meet_any_box(side, box, &rim->side[!of]);
     }
     side->separated[side->separated_count] = box;
     side->separated_count += separated;
@@ -270,12 +270,12 @@ TACT_INLINE int check_separated(struct tact_rim *rim, int of, uint32_t box, uint
 
 /** Partitions a side's boxes, from large to small, into those that meet nothing of the other side
  * and leaves that do; leaves of A are matched with those of B. */
-TACT_INLINE int partition_side(struct tact_rim *rim, int of)
+TACT_INLINE int partition_separated_leaves(struct tact_rim *rim, int of)
 {
     struct tact_rim_side *side = &rim->side[of];
     uint32_t stack[8 * TACT_RIM_LEVELS], top = 0, eights;
     for (uint32_t k = 8; k-- > 0;) {
-        stack[top++] = tact_rim_box((uint32_t)side->top, k);
+        stack[top++] = tact_rim_box_key((uint32_t)side->top, k);
     }
     side->separated_count = 0;
     while (top > 0) {
@@ -283,18 +283,18 @@ TACT_INLINE int partition_side(struct tact_rim *rim, int of)
         if ((box & 0xFFFF) << 3 * level >= side->count || check_separated(rim, of, box, &eights)) {
             continue;
         }
-        if (eights && match_bunch(rim, box, eights)) {
+        if (eights && match_leaf_bunch(rim, box, eights)) {
             return -EAGAIN;
         }
         for (uint32_t k = 8; k-- > 0 && level > 0 && !eights;) {
-            stack[top++] = tact_rim_box(level - 1, 8 * (box & 0xFFFF) + k);
+            stack[top++] = tact_rim_box_key(level - 1, 8 * (box & 0xFFFF) + k);
         }
     }
     return 0;
 }
 
 /** Rounding of single precision in the coordinates of what is near, in the unit of the pair. */
-static float near_margin(const struct tact_near *near)
+static float single_precision_margin(const struct tact_near *near)
 {
     float most = 0.0F;
     for (int d = 0; d < 3; d++) {
@@ -315,23 +315,23 @@ static const double directions[SHIFTS][3] = {{0.48, 0.36, 0.8},   {-0.36, 0.8, 0
 
 /** Size of the shift over the slack: its square must be negligible, and its sign must decide all
  * heights. */
-static const double SHIFT = 1024.0;
+static const double SHIFT_OVER_SLACK = 1024.0;
 
 /** Shifts A; returns 0 where the boxes of the trees do not allow for the shift. */
-TACT_INLINE int shift_a(struct tact_rim *rim, int which)
+TACT_INLINE int shift_mesh_a(struct tact_rim *rim, int which)
 {
     double *to = rim->near->a.placed.shift;
     tact_v3_sub(to, to, rim->shift);
-    tact_v3_scale(rim->shift, directions[which], SHIFT * rim->slack);
+    tact_v3_scale(rim->shift, directions[which], SHIFT_OVER_SLACK * rim->slack);
     tact_v3_add(to, to, rim->shift);
-    rim->reach = (1.0 + SHIFT) * rim->slack;
+    rim->reach = (1.0 + SHIFT_OVER_SLACK) * rim->slack;
     tact_v3_set(rim->common_half, 0.0, 0.0, 0.0);
     tact_v3_set(rim->common_half_torque, 0.0, 0.0, 0.0);
     return rim->reach * (double)rim->near->per_unit < 1e-6;
 }
 
 /** Finds which near leaves meet, and where they cross. */
-TACT_INLINE int find_rim(struct tact_rim *rim)
+TACT_INLINE int find_overlap_rim(struct tact_rim *rim)
 {
     build_tree(&rim->side[0], &rim->near->a);
     build_tree(&rim->side[1], &rim->near->b);
@@ -341,8 +341,8 @@ TACT_INLINE int find_rim(struct tact_rim *rim)
         side->placed = side->free_count = 0;
         memset(side->at, 0xFF, side->count * sizeof *side->at);
     }
-    return partition_side(rim, 0) || tact_rim_cross_pending(rim, rim->pending_count) ||
-                   partition_side(rim, 1)
+    return partition_separated_leaves(rim, 0) || tact_rim_cross_pending(rim, rim->pending_count) ||
+                   partition_separated_leaves(rim, 1)
                ? -EAGAIN
                : 1;
 }
@@ -353,14 +353,14 @@ int tact_rim_find(struct tact_rim *rim)
     if (rc <= 0) {
         return rc;
     }
-    rim->margin = near_margin(rim->near);
+    rim->margin = single_precision_margin(rim->near);
     tact_v3_set(rim->shift, 0.0, 0.0, 0.0);
     rim->reach = rim->slack;
     rim->has_coplanar = rim->must_shift = 0;
-    rc = find_rim(rim);
+    rc = find_overlap_rim(rim);
     for (int i = 0; rc < 0 && rim->must_shift && i < SHIFTS; i++) {
         rim->must_shift = 0;
-        rc = shift_a(rim, i) ? find_rim(rim) : -EAGAIN;
+        rc = shift_mesh_a(rim, i) ? find_overlap_rim(rim) : -EAGAIN;
     }
     return rc;
 }

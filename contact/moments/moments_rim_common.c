@@ -7,7 +7,7 @@
 #include "contact/moments/moments_rim_internal.h"
 
 /** Smallest distance that the shift must create between two faces, over the slack. */
-static const double MIN_SEPARATION = 2.0;
+static const double MIN_SHIFTED_FACE_DISTANCE = 2.0;
 
 /** A flat polygon: a clipped triangle. */
 struct polygon {
@@ -96,7 +96,7 @@ int tact_rim_add_common_half(struct tact_rim *rim, const struct tact_rim_leaf *s
     const double *larger = square_a > square_b ? n_a : n_b;
     const double size = (larger == n_a ? 1.0 : same) * sqrt(tact_max(square_a, square_b));
     const double across = tact_v3_dot(larger, rim->shift) / size;
-    if (fabs(across) < MIN_SEPARATION * rim->slack) {
+    if (fabs(across) < MIN_SHIFTED_FACE_DISTANCE * rim->slack) {
         return -EAGAIN;
     }
     int c = fabs(larger[1]) > fabs(larger[0]) ? 1 : 0;
@@ -105,8 +105,8 @@ int tact_rim_add_common_half(struct tact_rim *rim, const struct tact_rim_leaf *s
     tact_v3_scale(n, larger, 1.0 / size);
     polygon[0].count = 3;
     for (int k = 0; k < 3 && polygon[last].count > 2; k++) {
-        last ^=
-            clip_polygon(&polygon[last], of_b[k], of_b[tact_rim_next(k)], c, turn, &polygon[!last]);
+        last ^= clip_polygon(&polygon[last], of_b[k], of_b[tact_rim_next_corner(k)], c, turn,
+                             &polygon[!last]);
     }
     /* With an outward shift, A's face is inside B where B is on its other side, else outside. */
     add_polygon(rim, &polygon[last], n, same * across > 0.0 ? 0.5 : -0.5);
@@ -114,8 +114,8 @@ int tact_rim_add_common_half(struct tact_rim *rim, const struct tact_rim_leaf *s
 }
 
 /** Adds v at p, and its torque about rim->origin. */
-static void add_at(const struct tact_rim *rim, const double p[3], const double v[3],
-                   struct tact_moment_sums *sums)
+static void add_vector_at_point(const struct tact_rim *rim, const double p[3], const double v[3],
+                                struct tact_moment_sums *sums)
 {
     double arm[3], turn[3];
     for (int c = 0; c < 3; c++) {
@@ -128,8 +128,8 @@ static void add_at(const struct tact_rim *rim, const double p[3], const double v
 
 /** Adds the area of A's triangle that a segment of the rim sweeps as A is shifted back, to first
  * order: its length times the distance that B's plane moves along A's. */
-static void add_swept_area(const struct tact_rim *rim, const struct tact_rim_segment *g,
-                           struct tact_moment_sums *sums)
+static void add_area_swept_by_shift(const struct tact_rim *rim, const struct tact_rim_segment *g,
+                                    struct tact_moment_sums *sums)
 {
     double n[2][3], line[3], along[3], middle[3], area[3];
     for (int of = 0; of < 2; of++) {
@@ -147,7 +147,7 @@ static void add_swept_area(const struct tact_rim *rim, const struct tact_rim_seg
     if (sine > 0.0) {
         const double length = tact_v3_norm(along);
         tact_v3_scale(area, n[0], length * tact_v3_dot(n[1], rim->shift) / sine);
-        add_at(rim, middle, area, sums);
+        add_vector_at_point(rim, middle, area, sums);
     }
 }
 
@@ -157,7 +157,7 @@ void tact_rim_undo_shift(const struct tact_rim *rim, struct tact_moment_sums *su
     tact_v3_cross(turn, rim->shift, sums->gradient);
     tact_v3_sub(sums->torque, sums->torque, turn);
     for (uint32_t i = 0; i < rim->segments; i++) {
-        add_swept_area(rim, &rim->segment[i], sums);
+        add_area_swept_by_shift(rim, &rim->segment[i], sums);
     }
     tact_v3_set(origin, rim->origin[0], rim->origin[1], rim->origin[2]);
     tact_v3_cross(turn, origin, rim->common_half);

@@ -2,7 +2,7 @@
 #include "contact/moments/moments_rim_internal.h"
 
 /** Mask of the lanes whose three heights have both signs. */
-static void tact_rim_mixed(const tact_d4 h[3], tact_l4 *mixed)
+static void tact_rim_lanes_of_both_signs(const tact_d4 h[3], tact_l4 *mixed)
 {
     tact_l4 a = h[0] < 0.0, b = h[1] < 0.0, c = h[2] < 0.0;
     *mixed = (a | b | c) & ~(a & b & c);
@@ -39,10 +39,10 @@ static void tact_rim_coplanar_lanes(const struct tact_rim *rim, const struct tac
         of_a[k] = h->of_a[k] - along_t;
         of_b[k] = h->of_b[k] + along_s;
     }
-    tact_rim_greatest(of_a, &high_a);
-    tact_rim_greatest(of_b, &high_b);
-    tact_rim_greatest(s->n, &area_s);
-    tact_rim_greatest(t->n, &area_t);
+    tact_rim_largest_coordinate(of_a, &high_a);
+    tact_rim_largest_coordinate(of_b, &high_b);
+    tact_rim_largest_coordinate(s->n, &area_s);
+    tact_rim_largest_coordinate(t->n, &area_t);
     tact_l4 lies = (high_a < within * area_t) | (high_b < within * area_s[i]);
     for (int c = 0; c < 3 && !moved; c++) {
         tact_d4 lower[2], upper[2];
@@ -74,8 +74,8 @@ static uint32_t tact_rim_may_cross(const struct tact_rim *rim, const struct tact
                      n[2] * (t->p[k][2] - s->p[0][2][i]);
     }
     tact_l4 mixed_a, mixed_b, mixed;
-    tact_rim_mixed(h->of_a, &mixed_a);
-    tact_rim_mixed(h->of_b, &mixed_b);
+    tact_rim_lanes_of_both_signs(h->of_a, &mixed_a);
+    tact_rim_lanes_of_both_signs(h->of_b, &mixed_b);
     mixed = mixed_a & mixed_b;
     tact_l4_bits(&mixed, &bits);
     /* One corner away from the plane is sufficient, and usual. */
@@ -96,14 +96,14 @@ static uint32_t tact_rim_may_cross(const struct tact_rim *rim, const struct tact
 /** One triangle of two that may cross: lane `lane` of a leaf. */
 struct tact_rim_party {
     const struct tact_rim_leaf *leaf;
-    const double *p; /* coordinate c of corner k: p[tact_rim_at(k, c)] */
+    const double *p; /* coordinate c of corner k: p[tact_rim_lane_offset(k, c)] */
     const double *h; /* its height over the other's plane: h[4 k] */
     double size;
     uint32_t lane, below; /* below: bit k where corner k is below the other's plane */
     int leave, enter;     /* edges on which, counter-clockwise, the height becomes >= 0, and < 0 */
 };
 
-static int tact_rim_at(int k, int c)
+static int tact_rim_lane_offset(int k, int c)
 {
     return 4 * (3 * k + c);
 }
@@ -125,9 +125,10 @@ static void tact_rim_set_party(const struct tact_rim_leaf *leaf, uint32_t lane, 
 
 /** The edges of a triangle that cross the other's plane, from below to above: their start and
  * vector, `leave` in lane 0 and `enter` in lane 1. */
-static void tact_rim_rising(const struct tact_rim_party *s, tact_d2 from[3], tact_d2 along[3])
+static void tact_rim_edges_crossing_upward(const struct tact_rim_party *s, tact_d2 from[3],
+                                           tact_d2 along[3])
 {
-    /* tact_rim_at() of the ends of the two edges, by which corners are below. */
+    /* tact_rim_lane_offset() of the ends of the two edges, by which corners are below. */
     static const uint8_t ends[8][4] = {{0, 12, 12, 0},  {0, 12, 0, 24},  {12, 24, 12, 0},
                                        {12, 24, 0, 24}, {24, 0, 24, 12}, {0, 12, 24, 12},
                                        {24, 0, 12, 0},  {0, 12, 12, 0}};
@@ -140,12 +141,12 @@ static void tact_rim_rising(const struct tact_rim_party *s, tact_d2 from[3], tac
     }
 }
 
-/** The same as tact_rim_past() for two edges whose sign is rounding: computed from their corners in
- * the order of the mesh, so that all callers get the same result. up: 1 where the edge's second
- * corner is the upper one. */
-static uint32_t tact_rim_past_by_order(const struct tact_rim *rim,
-                                       const struct tact_rim_party *of[2], const int edge[2],
-                                       const int up[2])
+/** The same as tact_rim_order_along_line() for two edges whose sign is rounding: computed from
+ * their corners in the order of the mesh, so that all callers get the same result. up: 1 where the
+ * edge's second corner is the upper one. */
+static uint32_t tact_rim_order_by_corner_indices(const struct tact_rim *rim,
+                                                 const struct tact_rim_party *of[2],
+                                                 const int edge[2], const int up[2])
 {
     double from[2][3], along[2][3], apart[3], n[3];
     int turned = 0;
@@ -153,12 +154,12 @@ static uint32_t tact_rim_past_by_order(const struct tact_rim *rim,
         const struct tact_near_side *side = i ? &rim->near->b : &rim->near->a;
         const size_t first = (size_t)of[i]->leaf->first + of[i]->lane;
         const uint32_t *index = side->placed.mesh->triangles + 3 * first;
-        const int e = edge[i], f = tact_rim_next(e), turn = index[e] > index[f];
+        const int e = edge[i], f = tact_rim_next_corner(e), turn = index[e] > index[f];
         const int low = turn ? f : e, high = turn ? e : f;
         turned ^= turn ^ !up[i];
         for (int c = 0; c < 3; c++) {
-            from[i][c] = of[i]->p[tact_rim_at(low, c)];
-            along[i][c] = of[i]->p[tact_rim_at(high, c)] - from[i][c];
+            from[i][c] = of[i]->p[tact_rim_lane_offset(low, c)];
+            along[i][c] = of[i]->p[tact_rim_lane_offset(high, c)] - from[i][c];
         }
     }
     tact_v3_sub(apart, from[1], from[0]);
@@ -169,8 +170,10 @@ static uint32_t tact_rim_past_by_order(const struct tact_rim *rim,
 /** 1 where, along the line that the two planes share, edges of t (of B) are beyond those of s (of
  * A). Bit 0: t's leave beyond s's; bit 1: t's enter beyond s's. swapped: t's enter beyond s's
  * leave, and t's leave beyond s's enter. */
-static uint32_t tact_rim_past(const struct tact_rim *rim, const struct tact_rim_party *s,
-                              const struct tact_rim_party *t, const tact_d2 (*edge)[3], int swapped)
+static uint32_t tact_rim_order_along_line(const struct tact_rim *rim,
+                                          const struct tact_rim_party *s,
+                                          const struct tact_rim_party *t, const tact_d2 (*edge)[3],
+                                          int swapped)
 {
     const tact_d2 *p = edge[0], *e = edge[1];
     tact_d2 f[3], g[3], n[3];
@@ -192,30 +195,30 @@ static uint32_t tact_rim_past(const struct tact_rim *rim, const struct tact_rim_
             const int up[2] = {!i, i == swapped};
             const int of_edge[2] = {up[0] ? s->leave : s->enter, up[1] ? t->leave : t->enter};
             past &= ~(1U << i);
-            past |= tact_rim_past_by_order(rim, of, of_edge, up) << i;
+            past |= tact_rim_order_by_corner_indices(rim, of, of_edge, up) << i;
         }
     }
     return past;
 }
 
 /** End `which` of a segment, on edge e of the triangle. */
-static void tact_rim_set_end(struct tact_rim_segment *g, int which, const struct tact_rim_party *s,
-                             int e, int up, int of_b)
+static void tact_rim_set_segment_end(struct tact_rim_segment *g, int which,
+                                     const struct tact_rim_party *s, int e, int up, int of_b)
 {
-    const int corner[2] = {tact_rim_next(e), e}, p = corner[up], q = corner[!up];
+    const int corner[2] = {tact_rim_next_corner(e), e}, p = corner[up], q = corner[!up];
     double share = s->h[4 * p] / (s->h[4 * p] - s->h[4 * q]);
     const double along[2] = {1.0 - share, share};
     tact_d4 end = {0.0};
     for (int c = 0; c < 3; c++) {
-        const double from = s->p[tact_rim_at(p, c)];
-        end[c] = from + share * (s->p[tact_rim_at(q, c)] - from);
+        const double from = s->p[tact_rim_lane_offset(p, c)];
+        end[c] = from + share * (s->p[tact_rim_lane_offset(q, c)] - from);
     }
     g->end[which] = end;
     g->along[which] = along[up];
     g->edge[which] = (uint8_t)(e + 3 * of_b);
 }
 
-/** Two triangles that may cross, and their edges: tact_rim_rising() of each. */
+/** Two triangles that may cross, and their edges: tact_rim_edges_crossing_upward() of each. */
 struct tact_rim_candidate {
     struct tact_rim_party party[2];
     tact_d2 edge[4][3];
@@ -229,14 +232,14 @@ static int tact_rim_add_segment(struct tact_rim *rim, const struct tact_rim_cand
     if (rim->segments == TACT_RIM_SEGMENTS) {
         return -EAGAIN;
     }
-    const uint32_t past = tact_rim_past(rim, s, t, c->edge, 1);
+    const uint32_t past = tact_rim_order_along_line(rim, s, t, c->edge, 1);
     /* 1 where an end is on an edge of t: both are equally likely, so there are no branches on it.
      */
     const int start = past & 1, end = !(past & 2);
     const int starts[2] = {s->leave, t->enter}, ends[2] = {s->enter, t->leave};
     struct tact_rim_segment *g = &rim->segment[rim->segments];
-    tact_rim_set_end(g, 0, &c->party[start], starts[start], !start, start);
-    tact_rim_set_end(g, 1, &c->party[end], ends[end], end, end);
+    tact_rim_set_segment_end(g, 0, &c->party[start], starts[start], !start, start);
+    tact_rim_set_segment_end(g, 1, &c->party[end], ends[end], end, end);
     for (int i = 0; i < 2; i++) {
         uint32_t *first = &rim->side[i].segment[c->triangle[i]];
         g->triangle[i] = c->triangle[i];
@@ -269,7 +272,7 @@ static uint32_t tact_rim_have_common_area(const struct tact_rim *rim, const stru
     tact_l4 parts = {0};
     for (int of = 1; of >= 0 && lanes; of--) {
         for (int k = 0; k < 3; k++) {
-            const tact_d4 *from = at[of][k], *to = at[of][tact_rim_next(k)];
+            const tact_d4 *from = at[of][k], *to = at[of][tact_rim_next_corner(k)];
             const tact_d4 ex = turn[of] * (to[0] - from[0]), ey = turn[of] * (to[1] - from[1]);
             const tact_d4 least = 8.0 * DBL_EPSILON * (TACT_D4_ABS(ex) + TACT_D4_ABS(ey));
             tact_l4 out = {-1, -1, -1, -1};
@@ -333,12 +336,12 @@ int tact_rim_cross_pending(struct tact_rim *rim, uint32_t count)
         tact_rim_set_party(&rim->side[1].leaf[w->b / 16], j, h[k].of_b, j, &c->party[1]);
         c->triangle[0] = w->a;
         c->triangle[1] = w->b / 16 * 4 + j;
-        tact_rim_rising(&c->party[0], c->edge[0], c->edge[1]);
-        tact_rim_rising(&c->party[1], c->edge[2], c->edge[3]);
+        tact_rim_edges_crossing_upward(&c->party[0], c->edge[0], c->edge[1]);
+        tact_rim_edges_crossing_upward(&c->party[1], c->edge[2], c->edge[3]);
         /* The segment runs along s from where s leaves B to where it enters, along t the other way.
          */
         kept[n] = at;
-        n += tact_rim_past(rim, &c->party[0], &c->party[1], c->edge, 0) == 1;
+        n += tact_rim_order_along_line(rim, &c->party[0], &c->party[1], c->edge, 0) == 1;
     }
     for (uint32_t k = 0; k < n; k++) {
         if (tact_rim_add_segment(rim, &candidate[kept[k]])) {

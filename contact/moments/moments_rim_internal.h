@@ -11,8 +11,8 @@
 #include "moments_near_internal.h"
 #include "moments_surface_internal.h"
 
-#define tact_rim_place TACT_VARIANT(tact_rim_place)
-#define tact_rim_span TACT_VARIANT(tact_rim_span)
+#define tact_rim_place_leaf TACT_VARIANT(tact_rim_place_leaf)
+#define tact_rim_leaf_bounds TACT_VARIANT(tact_rim_leaf_bounds)
 #define tact_rim_cross_pending TACT_VARIANT(tact_rim_cross_pending)
 #define tact_rim_match_leaves TACT_VARIANT(tact_rim_match_leaves)
 #define tact_rim_find TACT_VARIANT(tact_rim_find)
@@ -52,7 +52,7 @@ struct tact_rim_leaf {
 
 /** Key of a box in tact_rim_side.eights: of leaf k (level 0) or of the 8 boxes of the level below
  * from 8 k. */
-TACT_INLINE uint32_t tact_rim_box(uint32_t level, uint32_t k)
+TACT_INLINE uint32_t tact_rim_box_key(uint32_t level, uint32_t k)
 {
     return level << 16 | k;
 }
@@ -94,7 +94,7 @@ struct tact_rim_side {
     struct tact_rim_eight eights[TACT_NEAR_MAX_NODES / 7 + 8];
     uint32_t level[TACT_RIM_LEVELS];         /* index of the first of each level in eights */
     uint32_t separated[TACT_NEAR_MAX_NODES]; /* boxes that meet no leaf of the other side:
-                                                tact_rim_box() */
+                                                tact_rim_box_key() */
     uint32_t separated_count;
     uint32_t placed;
     uint32_t free[8], free_count; /* indices below `placed` that are not in use */
@@ -129,14 +129,14 @@ struct tact_rim {
 };
 
 /** Largest coordinate of vectors. */
-TACT_INLINE void tact_rim_greatest(const tact_d4 v[3], tact_d4 *greatest)
+TACT_INLINE void tact_rim_largest_coordinate(const tact_d4 v[3], tact_d4 *greatest)
 {
     tact_d4 m = TACT_D4_MAX(TACT_D4_ABS(v[0]), TACT_D4_ABS(v[1]));
     *greatest = TACT_D4_MAX(TACT_D4_ABS(v[2]), m);
 }
 
 /** The corner, or the edge, after one of a triangle. */
-TACT_INLINE int tact_rim_next(int k)
+TACT_INLINE int tact_rim_next_corner(int k)
 {
     return 9 >> 2 * k & 3;
 }
@@ -157,11 +157,11 @@ void tact_rim_undo_shift(const struct tact_rim *rim, struct tact_moment_sums *su
 int tact_rim_find(struct tact_rim *rim);
 
 /** Places a leaf. Its bounds are enlarged by `margin`, for single precision. */
-void tact_rim_place(const struct tact_placed *body, uint32_t index, float per_unit, float margin,
-                    struct tact_rim_leaf *leaf);
+void tact_rim_place_leaf(const struct tact_placed *body, uint32_t index, float per_unit,
+                         float margin, struct tact_rim_leaf *leaf);
 
 /** Bounds of the triangles of a leaf, in the unit of the pair. */
-void tact_rim_span(const struct tact_rim_leaf *leaf, float low[3], float high[3]);
+void tact_rim_leaf_bounds(const struct tact_rim_leaf *leaf, float low[3], float high[3]);
 
 /** Finds where the first `count` pending triangles of A, at most a batch, cross those of B; returns
  * 0 or -EAGAIN. Every step is done for all of them before the next, because the outcome of a single

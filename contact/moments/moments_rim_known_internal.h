@@ -8,8 +8,8 @@
 enum { TACT_RIM_UNKNOWN = 0, TACT_RIM_OUTSIDE = 1, TACT_RIM_INSIDE = 2 };
 
 /** Indices of the corners of a leaf's triangles in leaf->corner. */
-TACT_INLINE const uint8_t *tact_rim_local(const struct tact_rim *rim, int of,
-                                          const struct tact_rim_leaf *leaf)
+TACT_INLINE const uint8_t *tact_rim_corner_indices(const struct tact_rim *rim, int of,
+                                                   const struct tact_rim_leaf *leaf)
 {
     const struct tact_mesh *mesh = of ? rim->near->b.placed.mesh : rim->near->a.placed.mesh;
     return mesh->wide->leaves[leaf->index].local;

@@ -1,8 +1,8 @@
 /* A leaf of a mesh, placed for the rim. */
 #include "contact/moments/moments_rim_internal.h"
 
-void tact_rim_place(const struct tact_placed *body, uint32_t index, float per_unit, float margin,
-                    struct tact_rim_leaf *leaf)
+void tact_rim_place_leaf(const struct tact_placed *body, uint32_t index, float per_unit,
+                         float margin, struct tact_rim_leaf *leaf)
 {
     const struct tact_mesh_leaf *from = &body->mesh->wide->leaves[index];
     tact_d4 u[3], w[3], size = {0.0};
@@ -32,7 +32,7 @@ void tact_rim_place(const struct tact_placed *body, uint32_t index, float per_un
     leaf->index = index;
 }
 
-void tact_rim_span(const struct tact_rim_leaf *leaf, float low[3], float high[3])
+void tact_rim_leaf_bounds(const struct tact_rim_leaf *leaf, float low[3], float high[3])
 {
     for (int c = 0; c < 3; c++) {
         const float *l = (const float *)&leaf->lower[c], *u = (const float *)&leaf->upper[c];

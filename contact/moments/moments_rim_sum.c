@@ -7,12 +7,12 @@
 
 /** Rounding of a sign, as in moments_rim.c; and of a closed sum, over the magnitudes of its terms.
  */
-static const double UNSURE = 64.0 * DBL_EPSILON, CLOSED = 256.0 * DBL_EPSILON;
+static const double SIGN_ROUNDING_BOUND = 64.0 * DBL_EPSILON, CLOSED = 256.0 * DBL_EPSILON;
 
 /** Adds to *winding the triangles of a leaf that a ray from p meets, up or down; returns 0, or -1
  * where rounding leaves it undecided. */
-TACT_INLINE int wind_leaf(const struct tact_rim_leaf *leaf, const double p[3], const float low[3],
-                          const float high[3], int up, int *winding)
+TACT_INLINE int add_winding_of_leaf(const struct tact_rim_leaf *leaf, const double p[3],
+                                    const float low[3], const float high[3], int up, int *winding)
 {
     tact_d4 d[3][3], area[3], size, apart;
     for (int k = 0; k < 3; k++) {
@@ -20,23 +20,23 @@ TACT_INLINE int wind_leaf(const struct tact_rim_leaf *leaf, const double p[3], c
             d[k][c] = leaf->p[k][c] - p[c];
         }
     }
-    tact_rim_greatest(d[0], &apart);
+    tact_rim_largest_coordinate(d[0], &apart);
     size = leaf->size + leaf->size;
     const tact_d4 zero = {0.0}, turn = TACT_D4_SELECT(leaf->n[2] > 0.0, zero + 1.0, zero - 1.0);
     const tact_i4 beside = (leaf->lower[0] > high[0]) | (leaf->upper[0] < low[0]) |
                            (leaf->lower[1] > high[1]) | (leaf->upper[1] < low[1]);
     tact_l4 outside = __builtin_convertvector(beside, tact_l4);
-    tact_l4 unsure = TACT_D4_ABS(leaf->n[2]) <= UNSURE * size * size;
+    tact_l4 unsure = TACT_D4_ABS(leaf->n[2]) <= SIGN_ROUNDING_BOUND * size * size;
     for (int k = 0; k < 3; k++) {
         const tact_d4 *a = d[k], *b = d[(k + 1) % 3];
         area[k] = turn * (a[0] * b[1] - a[1] * b[0]);
-        outside |= area[k] < -UNSURE * size * size;
-        unsure |= TACT_D4_ABS(area[k]) <= UNSURE * size * size;
+        outside |= area[k] < -SIGN_ROUNDING_BOUND * size * size;
+        unsure |= TACT_D4_ABS(area[k]) <= SIGN_ROUNDING_BOUND * size * size;
     }
     /* The plane's height over p, times |n_z|. */
     tact_d4 over = turn * (leaf->n[0] * d[0][0] + leaf->n[1] * d[0][1] + leaf->n[2] * d[0][2]);
     over = up ? over : -over;
-    tact_d4 least = UNSURE * size * size * (size + apart);
+    tact_d4 least = SIGN_ROUNDING_BOUND * size * size * (size + apart);
     outside |= over < -least;
     unsure |= over <= least;
     unsure &= ~outside;
@@ -82,8 +82,9 @@ static int is_inside(const struct tact_rim *rim, int of, const double p[3])
                 continue;
             }
             struct tact_rim_leaf room, *leaf = &room;
-            tact_rim_place(&near->placed, near->leaf[k], rim->near->per_unit, rim->margin, leaf);
-            if (wind_leaf(leaf, p, low, high, !of, &winding)) {
+            tact_rim_place_leaf(&near->placed, near->leaf[k], rim->near->per_unit, rim->margin,
+                                leaf);
+            if (add_winding_of_leaf(leaf, p, low, high, !of, &winding)) {
                 return -1;
             }
         }
@@ -190,7 +191,7 @@ static int collect_segments(const struct tact_rim *rim, int of, uint32_t triangl
 }
 
 /** Sets the state of a corner; returns 1 where it contradicts the known state. */
-TACT_INLINE int classify_corner(int *inside, int known)
+TACT_INLINE int classify_corner_side(int *inside, int known)
 {
     int differs = *inside >= 0 && *inside != known;
     *inside = known;
@@ -208,16 +209,16 @@ static int classify_corners(struct crossed *t)
         if (e->count[0] + e->count[1]) {
             const int starts = more ? more > 0 : e->along[0][0] < e->along[1][0];
             wrong |= more > 1 || more < -1;
-            wrong |= classify_corner(&t->inside[k], starts);
-            wrong |= classify_corner(&t->inside[tact_rim_next(k)], starts - more);
+            wrong |= classify_corner_side(&t->inside[k], starts);
+            wrong |= classify_corner_side(&t->inside[tact_rim_next_corner(k)], starts - more);
             first = first < 0 ? k : first;
         }
     }
     /* Around from an edge that is crossed: the start of an uncrossed one is known. */
     for (int i = 0, k = first; i < 2 && first >= 0; i++) {
-        k = tact_rim_next(k);
+        k = tact_rim_next_corner(k);
         if (t->edge[k].count[0] + t->edge[k].count[1] == 0) {
-            wrong |= classify_corner(&t->inside[tact_rim_next(k)], t->inside[k]);
+            wrong |= classify_corner_side(&t->inside[tact_rim_next_corner(k)], t->inside[k]);
         }
     }
     return wrong ? -EAGAIN : 0;
@@ -240,12 +241,12 @@ static int classify_by_ray(const struct tact_rim *rim, int of, const uint32_t co
 }
 
 /** Adds the parts of the edges that are inside. */
-static int add_edges(struct crossed *t)
+static int add_inside_edge_parts(struct crossed *t)
 {
     for (int k = 0; k < 3; k++) {
         const struct edge *e = &t->edge[k];
         const tact_d4 *first = t->inside[k] ? &t->corner[k] : NULL;
-        const int next = tact_rim_next(k);
+        const int next = tact_rim_next_corner(k);
         const tact_d4 *last = t->inside[next] ? &t->corner[next] : NULL;
         int n = e->count[1] + (first != NULL), shift = first != NULL;
         for (int i = 0; i < n; i++) {
@@ -287,7 +288,7 @@ TACT_INLINE int add_outline(const struct crossed *t, const struct tact_rim_leaf 
         }
         ((double *)&surface->height)[at] = height;
         if (++surface->waiting == 4) {
-            tact_surface_fold_flat(surface);
+            tact_surface_integrate_coplanar(surface);
         }
     }
     double most = tact_max(fabs(gap[0]), tact_max(fabs(gap[1]), fabs(gap[2])));
@@ -295,12 +296,12 @@ TACT_INLINE int add_outline(const struct crossed *t, const struct tact_rim_leaf 
 }
 
 /** Adds the part of a triangle inside the rim. */
-TACT_INLINE int add_crossed(struct tact_rim *rim, int of, uint32_t triangle,
-                            struct tact_cut_surface *surface)
+TACT_INLINE int add_crossed_triangles(struct tact_rim *rim, int of, uint32_t triangle,
+                                      struct tact_cut_surface *surface)
 {
     const struct tact_rim_leaf *leaf = &rim->side[of].leaf[triangle / 4];
     const uint32_t lane = triangle % 4;
-    const uint8_t *local = tact_rim_local(rim, of, leaf) + 3 * lane;
+    const uint8_t *local = tact_rim_corner_indices(rim, of, leaf) + 3 * lane;
     uint8_t *state = rim->side[of].state;
     uint32_t corner[3];
     struct crossed t;
@@ -313,7 +314,7 @@ TACT_INLINE int add_crossed(struct tact_rim *rim, int of, uint32_t triangle,
         t.corner[k] = (tact_d4){leaf->p[k][0][lane], leaf->p[k][1][lane], leaf->p[k][2][lane]};
     }
     if (collect_segments(rim, of, triangle, &t) || classify_corners(&t) ||
-        (t.inside[0] < 0 && classify_by_ray(rim, of, corner, &t)) || add_edges(&t)) {
+        (t.inside[0] < 0 && classify_by_ray(rim, of, corner, &t)) || add_inside_edge_parts(&t)) {
         return -EAGAIN;
     }
     for (int k = 0; k < 3; k++) {
@@ -355,16 +356,16 @@ TACT_INLINE void add_leaf(const struct tact_rim_leaf *leaf, uint32_t bits,
             surface->corner[k][c] = (tact_d4)((tact_l4)(leaf->p[k][c] - surface->origin[c]) & has);
         }
     }
-    tact_surface_fold(surface);
+    tact_surface_integrate_waiting(surface);
 }
 
 /** Adds the triangles of a leaf that are inside and not crossed by the rim. */
-TACT_INLINE int add_uncrossed(struct tact_rim *rim, int of, uint32_t i,
-                              struct tact_cut_surface *surface)
+TACT_INLINE int add_uncrossed_triangles(struct tact_rim *rim, int of, uint32_t i,
+                                        struct tact_cut_surface *surface)
 {
     const struct tact_rim_side *side = &rim->side[of];
     const struct tact_rim_leaf *leaf = &side->leaf[i];
-    const uint8_t *local = tact_rim_local(rim, of, leaf);
+    const uint8_t *local = tact_rim_corner_indices(rim, of, leaf);
     uint32_t bits = 0;
     for (uint32_t k = 0; k < leaf->count; k++) {
         if (side->segment[4 * i + k] == TACT_RIM_NONE) {
@@ -382,7 +383,7 @@ TACT_INLINE int add_uncrossed(struct tact_rim *rim, int of, uint32_t i,
 }
 
 /** Adds the triangles that the rim crosses, then those near it. */
-static int add_near_rim(struct tact_rim *rim, int of, struct tact_cut_surface surface[2])
+static int add_surface_near_rim(struct tact_rim *rim, int of, struct tact_cut_surface surface[2])
 {
     struct tact_rim_side *side = &rim->side[of];
     for (uint32_t i = 0; i < side->placed; i++) {
@@ -391,14 +392,14 @@ static int add_near_rim(struct tact_rim *rim, int of, struct tact_cut_surface su
         }
     }
     for (uint32_t i = 0; i < 4 * side->placed; i++) {
-        if (side->segment[i] != TACT_RIM_NONE && add_crossed(rim, of, i, &surface[0])) {
+        if (side->segment[i] != TACT_RIM_NONE && add_crossed_triangles(rim, of, i, &surface[0])) {
             return -EAGAIN;
         }
     }
-    tact_surface_pad(&surface[0]);
-    tact_surface_fold_flat(&surface[0]);
+    tact_surface_clear_unused_lanes(&surface[0]);
+    tact_surface_integrate_coplanar(&surface[0]);
     for (uint32_t i = 0; i < side->placed; i++) {
-        if (side->leaf[i].meets && add_uncrossed(rim, of, i, &surface[1])) {
+        if (side->leaf[i].meets && add_uncrossed_triangles(rim, of, i, &surface[1])) {
             return -EAGAIN;
         }
     }
@@ -413,7 +414,8 @@ struct recent {
 
 /** 1 where a separated box is inside: known from a recent box that it meets, from a corner, or by a
  * ray. */
-TACT_INLINE int box_inside(struct tact_rim *rim, int of, uint32_t box, struct recent *recent)
+TACT_INLINE int is_box_inside_other_mesh(struct tact_rim *rim, int of, uint32_t box,
+                                         struct recent *recent)
 {
     const struct tact_rim_side *side = &rim->side[of];
     const struct tact_near_side *near = of ? &rim->near->b : &rim->near->a;
@@ -438,7 +440,8 @@ TACT_INLINE int box_inside(struct tact_rim *rim, int of, uint32_t box, struct re
     }
     if (!bits) {
         struct tact_rim_leaf leaf;
-        tact_rim_place(&near->placed, near->leaf[first], rim->near->per_unit, rim->margin, &leaf);
+        tact_rim_place_leaf(&near->placed, near->leaf[first], rim->near->per_unit, rim->margin,
+                            &leaf);
         if (inside < 0) {
             inside = triangle_inside(rim, of, &leaf, 0);
         } else if (is_contradicted(rim, of, &leaf, 0, inside > 0)) {
@@ -454,7 +457,7 @@ TACT_INLINE int box_inside(struct tact_rim *rim, int of, uint32_t box, struct re
 }
 
 /** Adds what meets nothing of the other mesh. */
-static int add_separated(struct tact_rim *rim, int of, struct tact_cut_surface *surface)
+static int add_separated_leaves(struct tact_rim *rim, int of, struct tact_cut_surface *surface)
 {
     const struct tact_rim_side *side = &rim->side[of];
     const struct tact_near_side *near = of ? &rim->near->b : &rim->near->a;
@@ -467,13 +470,14 @@ static int add_separated(struct tact_rim *rim, int of, struct tact_cut_surface *
         const uint32_t box = side->separated[i], level = box >> 16,
                        first = (box & 0xFFFF) << 3 * level;
         const uint32_t after = first + (1U << 3 * level);
-        int inside = box_inside(rim, of, box, &recent);
+        int inside = is_box_inside_other_mesh(rim, of, box, &recent);
         if (inside < 0) {
             return -EAGAIN;
         }
         for (uint32_t k = first; inside && k < after && k < side->count; k++) {
             struct tact_rim_leaf leaf;
-            tact_rim_place(&near->placed, near->leaf[k], rim->near->per_unit, rim->margin, &leaf);
+            tact_rim_place_leaf(&near->placed, near->leaf[k], rim->near->per_unit, rim->margin,
+                                &leaf);
             add_leaf(&leaf, (1U << leaf.count) - 1, surface);
         }
     }
@@ -497,7 +501,7 @@ static void begin_query(struct tact_rim *rim)
 }
 
 /** Sums of both surfaces; -EAGAIN where they are not closed. */
-static int add_surfaces(struct tact_rim *rim, double size, struct tact_moment_sums *sums)
+static int add_both_surfaces(struct tact_rim *rim, double size, struct tact_moment_sums *sums)
 {
     struct tact_moment_sums part[4];
     memset(sums, 0, sizeof *sums);
@@ -509,7 +513,7 @@ static int add_surfaces(struct tact_rim *rim, double size, struct tact_moment_su
             surface[i].share = (tact_d4){1.0, 1.0, 1.0, 1.0};
             tact_v3_scale(surface[i].back, rim->shift, of ? 0.0 : -1.0);
         }
-        if (add_near_rim(rim, of, surface) || add_separated(rim, of, &surface[1])) {
+        if (add_surface_near_rim(rim, of, surface) || add_separated_leaves(rim, of, &surface[1])) {
             return -EAGAIN;
         }
         tact_surface_finish(&surface[0], size, &part[2 * of]);
@@ -559,7 +563,7 @@ TACT_TWICE(int, tact_moments_rim,
         return rc;
     }
     begin_query(rim);
-    if (add_surfaces(rim, slack / (32.0 * DBL_EPSILON), &sums)) {
+    if (add_both_surfaces(rim, slack / (32.0 * DBL_EPSILON), &sums)) {
         return -EAGAIN;
     }
     if (rim->has_coplanar) {

@@ -18,8 +18,8 @@ struct tact_round {
 };
 
 /** Converts a capsule, or with an axis of 0 a ball, from the frame of a mesh. */
-TACT_INLINE void tact_round_make(const double at[3], const double axis[3], double radius,
-                                 const struct tact_mesh *mesh, struct tact_round *out)
+TACT_INLINE void tact_round_from_mesh_frame(const double at[3], const double axis[3], double radius,
+                                            const struct tact_mesh *mesh, struct tact_round *out)
 {
     double middle[3], far = 2.0, axis2 = 0.0;
     double unit = tact_mesh_box_unit(mesh, middle);
@@ -38,8 +38,8 @@ TACT_INLINE void tact_round_make(const double at[3], const double axis[3], doubl
 
 /** Bits of the boxes that may reach into it. Outward from the axis to the centre of a box, the
  * capsule ends at its radius, and the box begins at the distance of its centre less its extent. */
-TACT_INLINE void tact_round_boxes(const struct tact_round *n, const struct tact_mesh_eight *eight,
-                                  uint32_t *bits)
+TACT_INLINE void tact_round_boxes_in_reach(const struct tact_round *n,
+                                           const struct tact_mesh_eight *eight, uint32_t *bits)
 {
     const tact_f8 *centre = (const tact_f8 *)eight->centre;
     const tact_f8 one = (tact_f8){0.0F} + 1.0F;
@@ -63,8 +63,8 @@ TACT_INLINE void tact_round_boxes(const struct tact_round *n, const struct tact_
 typedef void tact_round_leaf_fn(void *user, const struct tact_mesh_leaf *leaf);
 
 /** Passes on the leaves that may reach into it, in the order of the tree. */
-TACT_INLINE void tact_round_walk(const struct tact_round *n, const struct tact_mesh *mesh,
-                                 tact_round_leaf_fn *leaf, void *user)
+TACT_INLINE void tact_round_visit_leaves(const struct tact_round *n, const struct tact_mesh *mesh,
+                                         tact_round_leaf_fn *leaf, void *user)
 {
     uint32_t stack[TACT_MESH_STACK] = {0};
     int top = 1;
@@ -76,7 +76,7 @@ TACT_INLINE void tact_round_walk(const struct tact_round *n, const struct tact_m
         }
         const struct tact_mesh_eight *eight = &mesh->wide->eights[index];
         uint32_t bits;
-        tact_round_boxes(n, eight, &bits);
+        tact_round_boxes_in_reach(n, eight, &bits);
         for (int i = 7; i >= 0 && bits; i--) {
             if (bits >> i & 1U) {
                 stack[top++] = eight->child[i];

@@ -14,7 +14,7 @@ struct cap {
 };
 
 /** A slice at the distance s from the apex is a disc with squared radius 2 R s - s^2. */
-static struct cap cap_of(double radius, double depth)
+static struct cap add_spherical_cap(double radius, double depth)
 {
     struct cap c;
     double d2 = depth * depth, d3 = d2 * depth;
@@ -53,7 +53,7 @@ int tact_moments_sphere_halfspace(double radius, const struct tact_pose *pa,
     if (!(depth > 0.0)) {
         return 0;
     }
-    struct cap c = cap_of(radius, depth);
+    struct cap c = add_spherical_cap(radius, depth);
     tact_v3_copy(centroid, pa->position);
     tact_v3_axpy(centroid, c.apex - radius, up);
     double disc = PI * depth * (2.0 * radius - depth);
@@ -72,7 +72,7 @@ int tact_moments_sphere_sphere(double ra, const struct tact_pose *pa, double rb,
     }
     if (distance <= fabs(ra - rb)) {
         double r = tact_min(ra, rb);
-        struct cap whole = cap_of(r, 2.0 * r);
+        struct cap whole = add_spherical_cap(r, 2.0 * r);
         const double *centre = ra < rb ? pa->position : pb->position;
         revolution(whole.volume, centre, whole.across, whole.across, axis, 0.0, out);
         return 1;
@@ -81,7 +81,7 @@ int tact_moments_sphere_sphere(double ra, const struct tact_pose *pa, double rb,
      * cancellation; axis points from b to a: a's cap has its apex on the side of b. */
     double depth_a = overlap * (rb - ra + distance) / (2.0 * distance);
     double depth_b = overlap * (ra - rb + distance) / (2.0 * distance);
-    struct cap a = cap_of(ra, depth_a), b = cap_of(rb, depth_b);
+    struct cap a = add_spherical_cap(ra, depth_a), b = add_spherical_cap(rb, depth_b);
     /* Heights above the plane of the circle, along the axis. */
     double za = a.apex - depth_a, zb = depth_b - b.apex;
     double volume = a.volume + b.volume;

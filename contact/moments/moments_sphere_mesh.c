@@ -23,7 +23,7 @@ static const double PI = 3.14159265358979323846;
 
 /** Distance to an edge, over the radius, below which angles about the centre lose their digits; the
  * centre is then displaced by twice as much. */
-static const double EDGE_TOLERANCE = 1e-8;
+static const double NEAR_EDGE_TOLERANCE = 1e-8;
 
 /** The disc in which a plane cuts the ball, and integrals over D in that plane, about its centre.
  */
@@ -44,7 +44,7 @@ static double cross2(const double *p, const double *q)
 }
 
 /** Adds the sector of the disc from the direction of p to that of q. */
-static void add_sector(struct disc *d, const double *p, const double *q)
+static void add_disc_sector(struct disc *d, const double *p, const double *q)
 {
     double angle = tact_atan2(cross2(p, q), p[0] * q[0] + p[1] * q[1]);
     double lp = 1.0 / sqrt(p[0] * p[0] + p[1] * p[1]), lq = 1.0 / sqrt(q[0] * q[0] + q[1] * q[1]);
@@ -66,7 +66,7 @@ static void add_sector(struct disc *d, const double *p, const double *q)
 }
 
 /** Adds the triangle (foot, p, q), which is inside the disc. */
-static void add_inner(struct disc *d, const double *p, const double *q)
+static void add_triangle_inside_disc(struct disc *d, const double *p, const double *q)
 {
     double twice = cross2(p, q), area = 0.5 * twice, h = d->distance, r2 = d->radius * d->radius;
     double pp = p[0] * p[0] + p[1] * p[1], qq = q[0] * q[0] + q[1] * q[1];
@@ -87,7 +87,7 @@ static void add_inner(struct disc *d, const double *p, const double *q)
 }
 
 /** Adds the whole disc. */
-static void add_full(struct disc *d)
+static void add_whole_disc(struct disc *d)
 {
     double r = d->radius, depth = d->depth, d2 = depth * depth;
     double even = PI * d2 * depth * (20.0 * r * r - 15.0 * r * depth + 3.0 * d2) / 12.0;
@@ -98,7 +98,7 @@ static void add_full(struct disc *d)
 
 /** The part of the edge p + s (q - p), 0 <= s <= 1, inside the disc; returns 0 where there is none.
  */
-static int inner_part(double rho2, const double *p, const double *q, double s[2])
+static int clip_edge_to_disc(double rho2, const double *p, const double *q, double s[2])
 {
     double e[2] = {q[0] - p[0], q[1] - p[1]};
     double length2 = e[0] * e[0] + e[1] * e[1], moment = cross2(p, q);
@@ -112,7 +112,7 @@ static int inner_part(double rho2, const double *p, const double *q, double s[2]
     return s[0] < s[1];
 }
 
-static void add_edge(struct disc *d, const double *p, const double *q, const double s[2])
+static void add_edge_in_disc(struct disc *d, const double *p, const double *q, const double s[2])
 {
     double a[2], b[2];
     for (int k = 0; k < 2; k++) {
@@ -120,43 +120,43 @@ static void add_edge(struct disc *d, const double *p, const double *q, const dou
         b[k] = s[1] < 1.0 ? p[k] + s[1] * (q[k] - p[k]) : q[k];
     }
     if (s[0] > 0.0) {
-        add_sector(d, p, a);
+        add_disc_sector(d, p, a);
     }
-    add_inner(d, a, b);
+    add_triangle_inside_disc(d, a, b);
     if (s[1] < 1.0) {
-        add_sector(d, b, q);
+        add_disc_sector(d, b, q);
     }
 }
 
 /** Integrals over the triangle's part inside the disc; returns 0 where there is none. */
-static int cut_disc(struct disc *d, double p[3][2])
+static int integrate_triangle_in_disc(struct disc *d, double p[3][2])
 {
     double s[3][2];
     int cut[3], any = 0, inside = 1;
     for (int k = 0; k < 3; k++) {
-        cut[k] = inner_part(d->rho2, p[k], p[(k + 1) % 3], s[k]);
+        cut[k] = clip_edge_to_disc(d->rho2, p[k], p[(k + 1) % 3], s[k]);
         any |= cut[k];
         inside &= cross2(p[k], p[(k + 1) % 3]) >= 0.0;
     }
     if (!any) {
         if (inside) {
-            add_full(d);
+            add_whole_disc(d);
         }
         return inside;
     }
     for (int k = 0; k < 3; k++) {
         const double *a = p[k], *b = p[(k + 1) % 3];
         if (cut[k]) {
-            add_edge(d, a, b, s[k]);
+            add_edge_in_disc(d, a, b, s[k]);
         } else {
-            add_sector(d, a, b);
+            add_disc_sector(d, a, b);
         }
     }
     return 1;
 }
 
 /** 1 where the foot of o is so near to an edge of the triangle that o is nearly on it. */
-static int on_edge(double p[3][2], double tolerance)
+static int is_foot_near_edge(double p[3][2], double tolerance)
 {
     for (int k = 0; k < 3; k++) {
         const double *a = p[k], *b = p[(k + 1) % 3];
@@ -221,9 +221,9 @@ static void add_triangle(struct ball *ball, double v[3][3])
         p[k][0] = tact_v3_dot(u, v[k]);
         p[k][1] = tact_v3_dot(w, v[k]);
     }
-    if (d.distance < ball->tolerance && on_edge(p, ball->tolerance)) {
+    if (d.distance < ball->tolerance && is_foot_near_edge(p, ball->tolerance)) {
         ball->near_edge = 1;
-    } else if (cut_disc(&d, p)) {
+    } else if (integrate_triangle_in_disc(&d, p)) {
         add_disc(&d, h, n, u, w, &ball->sums);
     }
 }
@@ -269,8 +269,8 @@ static int sum_triangles(const struct tact_mesh *mesh, struct ball *ball, double
     memset(&ball->sums, 0, sizeof ball->sums);
     ball->near_edge = 0;
     ball->tolerance = tolerance;
-    tact_round_make(ball->centre, none, ball->radius, mesh, &round);
-    tact_round_walk(&round, mesh, add_leaf, ball);
+    tact_round_from_mesh_frame(ball->centre, none, ball->radius, mesh, &round);
+    tact_round_visit_leaves(&round, mesh, add_leaf, ball);
     return ball->near_edge;
 }
 
@@ -285,9 +285,9 @@ TACT_TWICE(int, tact_moments_sphere_mesh,
     tact_v3_sub(offset, pa->position, pb->position);
     tact_m3_tmul_v3(ball.centre, rot, offset);
     tact_v3_copy(origin, pa->position);
-    if (sum_triangles(mesh, &ball, EDGE_TOLERANCE * radius)) {
+    if (sum_triangles(mesh, &ball, NEAR_EDGE_TOLERANCE * radius)) {
         double step[3], world[3];
-        tact_v3_scale(step, (const double[3]){0.48, 0.64, 0.6}, 2.0 * EDGE_TOLERANCE * radius);
+        tact_v3_scale(step, (const double[3]){0.48, 0.64, 0.6}, 2.0 * NEAR_EDGE_TOLERANCE * radius);
         tact_v3_add(ball.centre, ball.centre, step);
         tact_m3_mul_v3(world, rot, step);
         tact_v3_add(origin, origin, world);

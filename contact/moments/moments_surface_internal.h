@@ -13,14 +13,15 @@ struct tact_cut_surface {
     tact_d4 corner[3][3]; /* [corner][coordinate], from origin */
     tact_d4 share;        /* weight in the gradient */
     tact_d4 normal[3]; /* normal of a plane that is known more accurately than from the corners */
-    tact_d4 height;    /* its distance from origin: tact_surface_fold_flat() */
+    tact_d4 height;    /* its distance from origin: tact_surface_integrate_coplanar() */
     double back[3];    /* displacement of the surface in the integrals over the solid */
     tact_d4 volume, area, first[3], second[6], gradient[3], torque[3];
 };
 
 /** Adds the integrals over tetrahedra from the origin to the sums: n is each triangle's area, v the
  * tetrahedron's volume. */
-TACT_INLINE void tact_surface_sum(struct tact_cut_surface *s, tact_d4 n[3], const tact_d4 *v)
+TACT_INLINE void tact_surface_add_tetrahedra(struct tact_cut_surface *s, tact_d4 n[3],
+                                             const tact_d4 *v)
 {
     static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
     const tact_d4 *a = s->corner[0], *b = s->corner[1], *c = s->corner[2];
@@ -53,7 +54,7 @@ TACT_INLINE void tact_surface_sum(struct tact_cut_surface *s, tact_d4 n[3], cons
 }
 
 /** Twice the area vectors of the waiting triangles. */
-TACT_INLINE void tact_surface_cross(const struct tact_cut_surface *s, tact_d4 n[3])
+TACT_INLINE void tact_surface_area_vectors(const struct tact_cut_surface *s, tact_d4 n[3])
 {
     tact_d4 u[3], w[3];
     for (int k = 0; k < 3; k++) {
@@ -68,29 +69,29 @@ TACT_INLINE void tact_surface_cross(const struct tact_cut_surface *s, tact_d4 n[
 
 /** Integrates the waiting triangles. Inline in a header, as a call for each four of them costs 5 %
  * of the moments of two boxes. */
-TACT_INLINE void tact_surface_fold(struct tact_cut_surface *s)
+TACT_INLINE void tact_surface_integrate_waiting(struct tact_cut_surface *s)
 {
     const tact_d4 *a = s->corner[0];
     tact_d4 n[3];
-    tact_surface_cross(s, n);
+    tact_surface_area_vectors(s, n);
     for (int k = 0; k < 3; k++) {
         n[k] = 0.5 * n[k];
     }
     tact_d4 v = (1.0 / 3.0) * (a[0] * n[0] + a[1] * n[1] + a[2] * n[2]);
-    tact_surface_sum(s, n, &v);
+    tact_surface_add_tetrahedra(s, n, &v);
 }
 
-#define tact_surface_fold_flat TACT_VARIANT(tact_surface_fold_flat)
-#define tact_surface_pad TACT_VARIANT(tact_surface_pad)
+#define tact_surface_integrate_coplanar TACT_VARIANT(tact_surface_integrate_coplanar)
+#define tact_surface_clear_unused_lanes TACT_VARIANT(tact_surface_clear_unused_lanes)
 #define tact_surface_finish TACT_VARIANT(tact_surface_finish)
 
 /** Integrates the waiting triangles and adds the lanes up. */
 void tact_surface_finish(struct tact_cut_surface *s, double size, struct tact_moment_sums *sums);
 
 /** The same for triangles in known planes: those computed from needles are inaccurate. */
-void tact_surface_fold_flat(struct tact_cut_surface *s);
+void tact_surface_integrate_coplanar(struct tact_cut_surface *s);
 
 /** Clears the unused lanes. */
-void tact_surface_pad(struct tact_cut_surface *s);
+void tact_surface_clear_unused_lanes(struct tact_cut_surface *s);
 
 #endif

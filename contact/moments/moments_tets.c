@@ -2,8 +2,8 @@
 #include "contact/moments/moments_tets_internal.h"
 
 /** Adds `weight` times the tetrahedron over triangle p q r, coordinates relative to the origin. */
-static void tact_tets_add(struct tact_tets *tets, const double *p, const double *q, const double *r,
-                          double weight)
+static void tact_tets_add_tetrahedron(struct tact_tets *tets, const double *p, const double *q,
+                                      const double *r, double weight)
 {
     static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
     struct tact_moment_sums *sums = &tets->sums;
@@ -24,7 +24,7 @@ static void tact_tets_add(struct tact_tets *tets, const double *p, const double 
     }
 }
 
-void tact_tets_over(struct tact_tets *tets, const tact_d4 *polygon, int n, double weight)
+void tact_tets_add_polygon(struct tact_tets *tets, const tact_d4 *polygon, int n, double weight)
 {
     double first[3] = {0.0}, last[3] = {0.0}, next[3];
     for (int i = 0; i < n; i++) {
@@ -34,13 +34,13 @@ void tact_tets_over(struct tact_tets *tets, const tact_d4 *polygon, int n, doubl
         if (i == 0) {
             tact_v3_copy(first, next);
         } else if (i > 1) {
-            tact_tets_add(tets, first, last, next, weight);
+            tact_tets_add_tetrahedron(tets, first, last, next, weight);
         }
         tact_v3_copy(last, next);
     }
 }
 
-void tact_tets_replace(const struct tact_tets *tets, struct tact_moment_sums *sums)
+void tact_tets_replace_sums(const struct tact_tets *tets, struct tact_moment_sums *sums)
 {
     double torque[3];
     tact_v3_cross(torque, tets->origin, sums->gradient);

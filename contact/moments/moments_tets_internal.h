@@ -24,13 +24,13 @@ struct tact_tets {
     struct tact_moment_sums sums;
 };
 
-#define tact_tets_over TACT_VARIANT(tact_tets_over)
-#define tact_tets_replace TACT_VARIANT(tact_tets_replace)
+#define tact_tets_add_polygon TACT_VARIANT(tact_tets_add_polygon)
+#define tact_tets_replace_sums TACT_VARIANT(tact_tets_replace_sums)
 
 /** Adds the tetrahedra over a convex polygon of n corners. */
-void tact_tets_over(struct tact_tets *tets, const tact_d4 *polygon, int n, double weight);
+void tact_tets_add_polygon(struct tact_tets *tets, const tact_d4 *polygon, int n, double weight);
 
 /** Replaces volume, first and second moment of `sums`; all sums are then about tets->origin. */
-void tact_tets_replace(const struct tact_tets *tets, struct tact_moment_sums *sums);
+void tact_tets_replace_sums(const struct tact_tets *tets, struct tact_moment_sums *sums);
 
 #endif

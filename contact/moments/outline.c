@@ -6,10 +6,10 @@
 #include "contact/moments/overlap_internal.h"
 #include "contact/moments/outline_internal.h"
 
-#define MAX_PLANES                                                                                 \
+#define MAX_CONVEX_PLANES                                                                          \
     128 /* maximum number of planes of a convex solid: with more, clipping of edges is too slow    \
            for the tick */
-#define MAX_DEPTH 64 /* maximum depth of a mesh's tree */
+#define MAX_TREE_DEPTH 64 /* maximum depth of a mesh's tree */
 
 /** n.r <= d inside; in the frame of the mesh whose edges are clipped. */
 struct plane {
@@ -19,7 +19,7 @@ struct plane {
 
 struct clipper {
     const struct tact_mesh *mesh;
-    struct plane planes[MAX_PLANES];
+    struct plane planes[MAX_CONVEX_PLANES];
     int plane_count;
     int last;       /* index of the plane that rejected the last edge: likely to reject the next */
     uint64_t added; /* bits of the vertices added so far, of the first 64 */
@@ -33,7 +33,7 @@ static void add_point(const struct clipper *c, const double *p)
 {
     double r[3];
     tact_v3_sub(r, p, c->origin);
-    tact_hull_add(c->hull, tact_v3_dot(r, c->t1), tact_v3_dot(r, c->t2));
+    tact_hull_add_point(c->hull, tact_v3_dot(r, c->t1), tact_v3_dot(r, c->t2));
 }
 
 /* Adds a vertex of the mesh, in which several edges end, once (the first 64 vertices). */
@@ -89,7 +89,7 @@ static void clip_edge(struct clipper *c, uint32_t a, uint32_t b)
     add_end(c, b, p, q, hi, 1.0);
 }
 
-static int is_outside(const struct clipper *c, const struct tact_mesh_node *node)
+static int is_node_outside_planes(const struct clipper *c, const struct tact_mesh_node *node)
 {
     for (int i = 0; i < c->plane_count; i++) {
         const struct plane *plane = &c->planes[i];
@@ -117,15 +117,15 @@ static void clip_triangle(struct clipper *c, const uint32_t *t)
 
 static void clip_mesh(struct clipper *c)
 {
-    uint32_t stack[MAX_DEPTH];
+    uint32_t stack[MAX_TREE_DEPTH];
     int depth = 0;
     stack[depth++] = 0;
     while (depth > 0) {
         const struct tact_mesh_node *node = &c->mesh->nodes[stack[--depth]];
-        if (is_outside(c, node)) {
+        if (is_node_outside_planes(c, node)) {
             continue;
         }
-        if (node->count == 0 && depth + 2 <= MAX_DEPTH) {
+        if (node->count == 0 && depth + 2 <= MAX_TREE_DEPTH) {
             stack[depth++] = node->first + 1;
             stack[depth++] = node->first;
         }
@@ -135,14 +135,14 @@ static void clip_mesh(struct clipper *c)
     }
 }
 
-static int has_planes(const struct tact_shape *s)
+static int has_bounding_planes(const struct tact_shape *s)
 {
     return s->kind == TACT_SHAPE_HALFSPACE || s->kind == TACT_SHAPE_BOX ||
-           (s->kind == TACT_SHAPE_CONVEX && s->mesh->triangle_count <= MAX_PLANES);
+           (s->kind == TACT_SHAPE_CONVEX && s->mesh->triangle_count <= MAX_CONVEX_PLANES);
 }
 
 /* The planes of a shape that has them, in its own frame; returns their number. */
-static int list_planes(const struct tact_shape *s, struct plane *out)
+static int list_bounding_planes(const struct tact_shape *s, struct plane *out)
 {
     if (s->kind == TACT_SHAPE_HALFSPACE) {
         out[0] = (struct plane){{0.0, 0.0, 1.0}, 0.0};
@@ -168,7 +168,8 @@ static int list_planes(const struct tact_shape *s, struct plane *out)
 }
 
 /* r = R(from)' (R(to) v): a direction of `to` in the axes of `from`. */
-static void direction_in(double *r, const double *from, const double *to, const double *v)
+static void direction_in_other_frame(double *r, const double *from, const double *to,
+                                     const double *v)
 {
     double w[3];
     tact_m3_mul_v3(w, to, v);
@@ -182,14 +183,14 @@ static void clip_by(const struct tact_shape *edges, const struct tact_pose *pe,
 {
     struct clipper c = {.mesh = edges->mesh, .hull = hull};
     double re[9], rs[9], apart[3], offset[3];
-    c.plane_count = list_planes(solid, c.planes);
+    c.plane_count = list_bounding_planes(solid, c.planes);
     tact_quat_to_m3(re, pe->quat_wxyz);
     tact_quat_to_m3(rs, ps->quat_wxyz);
     tact_v3_sub(apart, ps->position, pe->position);
     tact_m3_tmul_v3(offset, re, apart);
     for (int i = 0; i < c.plane_count; i++) {
         double n[3];
-        direction_in(n, re, rs, c.planes[i].n);
+        direction_in_other_frame(n, re, rs, c.planes[i].n);
         tact_v3_copy(c.planes[i].n, n);
         c.planes[i].d += tact_v3_dot(n, offset);
     }
@@ -209,7 +210,7 @@ struct projection {
 TACT_INLINE void project_corner(struct projection *projection, const tact_d4 *corner)
 {
     tact_d4 r = *corner - projection->origin, x = r * projection->t1, y = r * projection->t2;
-    tact_hull_add(projection->hull, x[0] + x[1] + x[2], y[0] + y[1] + y[2]);
+    tact_hull_add_point(projection->hull, x[0] + x[1] + x[2], y[0] + y[1] + y[2]);
 }
 
 /** Adds the corners of a face: all of A's; of a cap only those where its edges start. */
@@ -297,7 +298,7 @@ TACT_TWICE(int, tact_outline_within,
     hull.count = 0;
     tact_cutter_place(&cutter, tact_mesh_size(first), pose, (swapped ? a : b)->facets,
                       swapped ? pa : pb);
-    int rc = tact_cutter_add(&cutter, pose, plane, planes);
+    int rc = tact_cutter_add_planes(&cutter, pose, plane, planes);
     rc = rc ? rc : project_outline(&cutter, first, pose, center, frame, &hull);
     return rc >= 0 ? tact_hull_corners(&hull, corners) : 0;
 }
@@ -326,7 +327,7 @@ TACT_TWICE(int, tact_outline,
         return tact_hull_corners(&hull, corners);
     }
     hull.count = 0;
-    if ((!plane_a && !has_planes(b)) || (!plane_b && !has_planes(a))) {
+    if ((!plane_a && !has_bounding_planes(b)) || (!plane_b && !has_bounding_planes(a))) {
         return 0;
     }
     if (!plane_a) {

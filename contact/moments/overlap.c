@@ -26,7 +26,7 @@ void tact_cutter_place(struct tact_cutter *c, double size_a, const struct tact_p
     c->edges = c->full = 0;
 }
 
-double tact_caps_planar(const struct tact_cutter *c)
+double tact_caps_planarity(const struct tact_cutter *c)
 {
     struct tact_areas areas = {.all = 0.0};
     for (int k = 0; k < c->cutting; k++) {
@@ -43,11 +43,11 @@ double tact_caps_planar(const struct tact_cutter *c)
         tact_v3_add(areas.sum, areas.sum, area);
         areas.all += tact_v3_norm(area);
     }
-    return tact_areas_planar(&areas);
+    return tact_areas_planarity(&areas);
 }
 
-int tact_cutter_add(struct tact_cutter *c, const struct tact_pose *pa, const double (*plane)[4],
-                    int count)
+int tact_cutter_add_planes(struct tact_cutter *c, const struct tact_pose *pa,
+                           const double (*plane)[4], int count)
 {
     double ra[9];
     tact_quat_to_m3(ra, pa->quat_wxyz);

@@ -2,7 +2,7 @@
 #include "contact/moments/moments_surface_internal.h"
 #include "contact/moments/overlap_internal.h"
 
-TACT_INLINE double tact_cut_height(const double *plane, const tact_d4 *p)
+TACT_INLINE double tact_cut_height_above_plane(const double *plane, const tact_d4 *p)
 {
     return plane[0] * (*p)[0] + plane[1] * (*p)[1] + plane[2] * (*p)[2] - plane[3];
 }
@@ -18,8 +18,9 @@ struct tact_cut_range {
     uint64_t near[2];       /* bits of those that are not clear of it */
 };
 
-TACT_INLINE void tact_cut_measure(const struct tact_cutter *c, const struct tact_mesh_facets *a,
-                                  const double *plane, struct tact_cut_range *out)
+TACT_INLINE void tact_cut_height_range(const struct tact_cutter *c,
+                                       const struct tact_mesh_facets *a, const double *plane,
+                                       struct tact_cut_range *out)
 {
     tact_d4 low = {INFINITY, INFINITY, INFINITY, INFINITY}, high = -low;
     memset(out, 0, sizeof *out);
@@ -43,8 +44,8 @@ TACT_INLINE void tact_cut_measure(const struct tact_cutter *c, const struct tact
 }
 
 /** 1 where a facet has one of a set of corners. */
-TACT_INLINE int tact_cut_has(const struct tact_mesh_facets *a, uint32_t facet,
-                             const uint64_t corners[2])
+TACT_INLINE int tact_cut_facet_has_corner(const struct tact_mesh_facets *a, uint32_t facet,
+                                          const uint64_t corners[2])
 {
     const uint64_t *of = a->corners_of[facet];
     return ((of[0] & corners[0]) | (of[1] & corners[1])) != 0;
@@ -52,7 +53,7 @@ TACT_INLINE int tact_cut_has(const struct tact_mesh_facets *a, uint32_t facet,
 
 /** Sorts the two planes that leave least of A to the front, and clears the caps. lowest: height of
  * A's lowest point above each. near: sorted likewise, or NULL. */
-TACT_INLINE void tact_cutter_sort(struct tact_cutter *c, double *lowest, uint64_t (*near)[2])
+TACT_INLINE void tact_cutter_sort_planes(struct tact_cutter *c, double *lowest, uint64_t (*near)[2])
 {
     for (int k = 0; k < 2 && k < c->cutting; k++) {
         int best = k;
@@ -78,15 +79,15 @@ TACT_INLINE void tact_cutter_sort(struct tact_cutter *c, double *lowest, uint64_
 
 /** Sorts the planes that cut a to the front, beginning with the two that leave least of it; returns
  * 0 where one leaves nothing. near: output, bits of the corners that are not clear of each. */
-TACT_INLINE int tact_cutter_order(struct tact_cutter *c, const struct tact_mesh_facets *a,
-                                  uint64_t near[TACT_FACETS][2])
+TACT_INLINE int tact_cutter_order_planes(struct tact_cutter *c, const struct tact_mesh_facets *a,
+                                         uint64_t near[TACT_FACETS][2])
 {
     double lowest[TACT_FACETS];
     struct tact_cut_range range;
     c->cutting = 0;
     c->shared = 0;
     for (int k = 0; k < c->planes; k++) {
-        tact_cut_measure(c, a, c->plane[k], &range);
+        tact_cut_height_range(c, a, c->plane[k], &range);
         if (range.lowest >= 0.0) {
             return 0;
         }
@@ -96,24 +97,24 @@ TACT_INLINE int tact_cutter_order(struct tact_cutter *c, const struct tact_mesh_
             memcpy(c->plane[c->cutting++], c->plane[k], sizeof c->plane[k]);
         } else if (range.highest >= -2.0 * c->tolerance) {
             for (uint32_t f = 0; f < a->count; f++) { /* facets in a plane that leaves all of a */
-                c->shared |= (uint64_t)!tact_cut_has(a, f, range.below) << f;
+                c->shared |= (uint64_t)!tact_cut_facet_has_corner(a, f, range.below) << f;
             }
         }
     }
-    tact_cutter_sort(c, lowest, near);
+    tact_cutter_sort_planes(c, lowest, near);
     return 1;
 }
 
 /** The point in the plane between one inside at height in <= 0 and one outside at height out. */
-TACT_INLINE void tact_cut_point(const tact_d4 *inside, double in, const tact_d4 *outside,
-                                double out, tact_d4 *point)
+TACT_INLINE void tact_cut_crossing_point(const tact_d4 *inside, double in, const tact_d4 *outside,
+                                         double out, tact_d4 *point)
 {
     *point = *inside + in / (in - out) * (*outside - *inside);
 }
 
 /** Adds an edge to the cap of a plane. */
-TACT_INLINE void tact_cap_add(struct tact_cutter *c, int plane, const tact_d4 *from,
-                              const tact_d4 *to)
+TACT_INLINE void tact_cap_add_edge(struct tact_cutter *c, int plane, const tact_d4 *from,
+                                   const tact_d4 *to)
 {
     if (c->edges == TACT_CUT_EDGES) {
         c->full = 1;
@@ -132,8 +133,8 @@ TACT_INLINE void tact_cap_add(struct tact_cutter *c, int plane, const tact_d4 *f
 }
 
 /** Cuts a polygon whose outline may cross the plane more than twice, due to rounding. */
-TACT_INLINE int tact_cut_ragged(struct tact_cutter *c, int plane, const tact_d4 *in, int n,
-                                tact_d4 *out)
+TACT_INLINE int tact_cut_nonconvex_polygon(struct tact_cutter *c, int plane, const tact_d4 *in,
+                                           int n, tact_d4 *out)
 {
     int m = 0, leaving = 0, entering = 0, enters_first = 0;
     for (int i = 0; i < n; i++) {
@@ -142,18 +143,18 @@ TACT_INLINE int tact_cut_ragged(struct tact_cutter *c, int plane, const tact_d4 
         if (vi <= 0.0) {
             out[m++] = in[i];
             if (vj > 0.0) {
-                tact_cut_point(&in[i], vi, &in[j], vj, &out[m]);
+                tact_cut_crossing_point(&in[i], vi, &in[j], vj, &out[m]);
                 c->leaves[leaving++] = out[m++];
             }
         } else if (vj <= 0.0) {
-            tact_cut_point(&in[j], vj, &in[i], vi, &out[m]);
+            tact_cut_crossing_point(&in[j], vj, &in[i], vi, &out[m]);
             enters_first |= leaving == 0;
             c->enters[entering++] = out[m++];
         }
     }
     /* A closed outline crosses the plane as often in one direction as in the other. */
     for (int i = 0; i < leaving && entering > 0; i++) {
-        tact_cap_add(c, plane, &c->enters[(i + enters_first) % entering], &c->leaves[i]);
+        tact_cap_add_edge(c, plane, &c->enters[(i + enters_first) % entering], &c->leaves[i]);
     }
     return m;
 }
@@ -176,7 +177,7 @@ TACT_INLINE void tact_cut_polygon(struct tact_cutter *c, int plane, struct tact_
         return;
     }
     for (int i = 0; i < n; i++) {
-        c->value[i] = tact_cut_height(c->plane[plane], &in[i]);
+        c->value[i] = tact_cut_height_above_plane(c->plane[plane], &in[i]);
         inside |= (uint64_t)(c->value[i] <= 0.0) << i;
     }
     if (inside == 0 || inside == ((uint64_t)1 << n) - 1) {
@@ -188,7 +189,7 @@ TACT_INLINE void tact_cut_polygon(struct tact_cutter *c, int plane, struct tact_
     uint64_t next = inside >> 1 | (inside & 1) << (n - 1);
     uint64_t leaving = inside & ~next, entering = ~inside & next;
     if (leaving & (leaving - 1)) {
-        p->n = tact_cut_ragged(c, plane, in, n, out);
+        p->n = tact_cut_nonconvex_polygon(c, plane, in, n, out);
         return;
     }
     int last = __builtin_ctzll(leaving), before = __builtin_ctzll(entering);
@@ -196,9 +197,10 @@ TACT_INLINE void tact_cut_polygon(struct tact_cutter *c, int plane, struct tact_
     for (int i = first; i != past; i = i + 1 < n ? i + 1 : 0) {
         out[m++] = in[i];
     }
-    tact_cut_point(&in[last], c->value[last], &in[past], c->value[past], &out[m]);
-    tact_cut_point(&in[first], c->value[first], &in[before], c->value[before], &out[m + 1]);
-    tact_cap_add(c, plane, &out[m + 1], &out[m]);
+    tact_cut_crossing_point(&in[last], c->value[last], &in[past], c->value[past], &out[m]);
+    tact_cut_crossing_point(&in[first], c->value[first], &in[before], c->value[before],
+                            &out[m + 1]);
+    tact_cap_add_edge(c, plane, &out[m + 1], &out[m]);
     p->n = m + 2;
 }
 
@@ -207,16 +209,16 @@ TACT_INLINE void tact_cut_cap(struct tact_cutter *c, int cap, int plane)
 {
     int *link = &c->head[cap], kept = -1, leaving = 0, entering = 0;
     for (int e = *link; e >= 0; e = c->next[e]) {
-        double from = tact_cut_height(c->plane[plane], &c->from[e]);
-        double to = tact_cut_height(c->plane[plane], &c->to[e]);
+        double from = tact_cut_height_above_plane(c->plane[plane], &c->from[e]);
+        double to = tact_cut_height_above_plane(c->plane[plane], &c->to[e]);
         if (from > 0.0 && to > 0.0) {
             continue;
         }
         if (to > 0.0 && leaving < TACT_CUT_CORNERS) {
-            tact_cut_point(&c->from[e], from, &c->to[e], to, &c->leaves[leaving]);
+            tact_cut_crossing_point(&c->from[e], from, &c->to[e], to, &c->leaves[leaving]);
             c->to[e] = c->leaves[leaving++];
         } else if (from > 0.0 && entering < TACT_CUT_CORNERS) {
-            tact_cut_point(&c->to[e], to, &c->from[e], from, &c->enters[entering]);
+            tact_cut_crossing_point(&c->to[e], to, &c->from[e], from, &c->enters[entering]);
             c->from[e] = c->enters[entering++];
         }
         *link = e;
@@ -227,14 +229,14 @@ TACT_INLINE void tact_cut_cap(struct tact_cutter *c, int cap, int plane)
     c->tail[cap] = kept;
     c->full |= leaving != entering;
     for (int i = 0; i < leaving && !c->full; i++) {
-        tact_cap_add(c, cap, &c->leaves[i], &c->enters[i]);
-        tact_cap_add(c, plane, &c->enters[i], &c->leaves[i]);
+        tact_cap_add_edge(c, cap, &c->leaves[i], &c->enters[i]);
+        tact_cap_add_edge(c, plane, &c->enters[i], &c->leaves[i]);
     }
 }
 
 /** Cuts a face of A, in buffer 0, by the planes whose bits are set, and passes on what is left. */
-TACT_INLINE void tact_cut_one(struct tact_cutter *c, int n, uint64_t planes, double share,
-                              tact_cut_face_fn *face, void *user)
+TACT_INLINE void tact_cut_face_by_planes(struct tact_cutter *c, int n, uint64_t planes,
+                                         double share, tact_cut_face_fn *face, void *user)
 {
     struct tact_cut_polygon p = {n, 0};
     for (; planes && p.n > 2; planes &= planes - 1) {
@@ -246,7 +248,8 @@ TACT_INLINE void tact_cut_one(struct tact_cutter *c, int n, uint64_t planes, dou
 }
 
 /** Cuts each cap by the later planes, and passes on what is left. */
-TACT_INLINE void tact_cut_caps(struct tact_cutter *c, tact_cut_face_fn *face, void *user)
+TACT_INLINE void tact_cut_caps_by_later_planes(struct tact_cutter *c, tact_cut_face_fn *face,
+                                               void *user)
 {
     for (int k = 1; k < c->cutting; k++) {
         for (int i = 0; i < k; i++) {
@@ -265,7 +268,7 @@ TACT_INLINE int cut_facets(struct tact_cutter *c, const struct tact_mesh_facets 
                            tact_cut_face_fn *face, void *user)
 {
     uint64_t near[TACT_FACETS][2];
-    if (!tact_cutter_order(c, a, near)) {
+    if (!tact_cutter_order_planes(c, a, near)) {
         return 0;
     }
     for (uint32_t f = 0; f < a->count; f++) {
@@ -276,11 +279,11 @@ TACT_INLINE int cut_facets(struct tact_cutter *c, const struct tact_mesh_facets 
             c->room[0][n++] = (tact_d4){a->corner[0][k], a->corner[1][k], a->corner[2][k], 0.0};
         }
         for (int k = 0; k < c->cutting; k++) {
-            planes |= (uint64_t)tact_cut_has(a, f, near[k]) << k;
+            planes |= (uint64_t)tact_cut_facet_has_corner(a, f, near[k]) << k;
         }
-        tact_cut_one(c, n, planes, c->shared >> f & 1 ? 0.5 : 1.0, face, user);
+        tact_cut_face_by_planes(c, n, planes, c->shared >> f & 1 ? 0.5 : 1.0, face, user);
     }
-    tact_cut_caps(c, face, user);
+    tact_cut_caps_by_later_planes(c, face, user);
     return c->full ? -ENOSPC : 1;
 }
 
@@ -293,8 +296,8 @@ struct tact_box_plane {
 };
 
 /** Clears the bits of the boxes that are wholly above a plane. */
-TACT_INLINE void tact_boxes_below(const struct tact_mesh_eight *eight,
-                                  const struct tact_box_plane *p, uint32_t *bits)
+TACT_INLINE void tact_boxes_clear_above_plane(const struct tact_mesh_eight *eight,
+                                              const struct tact_box_plane *p, uint32_t *bits)
 {
     const tact_f8 *centre = (const tact_f8 *)eight->centre;
     tact_f8 lowest = p->n[0] * centre[0] + p->n[1] * centre[1] + p->n[2] * centre[2] - p->d;
@@ -311,8 +314,9 @@ TACT_INLINE void tact_boxes_below(const struct tact_mesh_eight *eight,
 
 /** Sorts the planes that may cut the mesh to the front, followed by those that may contain some of
  * it; returns 0 where one leaves nothing. */
-TACT_INLINE int tact_cutter_order_mesh(struct tact_cutter *c, const struct tact_mesh *mesh,
-                                       struct tact_box_plane *box_plane)
+TACT_INLINE int tact_cutter_order_planes_for_mesh(struct tact_cutter *c,
+                                                  const struct tact_mesh *mesh,
+                                                  struct tact_box_plane *box_plane)
 {
     double lowest[TACT_FACETS], middle[3], unit = tact_mesh_box_unit(mesh, middle);
     c->cutting = 0;
@@ -330,7 +334,7 @@ TACT_INLINE int tact_cutter_order_mesh(struct tact_cutter *c, const struct tact_
             memcpy(c->plane[c->cutting++], plane, sizeof c->plane[k]);
         }
     }
-    tact_cutter_sort(c, lowest, NULL);
+    tact_cutter_sort_planes(c, lowest, NULL);
     for (int k = 0; k < 2 && k < c->cutting; k++) {
         const double *plane = c->plane[k];
         for (int i = 0; i < 3; i++) {
@@ -344,8 +348,8 @@ TACT_INLINE int tact_cutter_order_mesh(struct tact_cutter *c, const struct tact_
 /** Cuts the triangles of a leaf; their heights above each plane are computed four at a time. What
  * is above one of the first two planes, or above another one and clear of those before it, is
  * skipped: the caps that it would close are above that plane too. */
-TACT_INLINE void tact_cut_leaf(struct tact_cutter *c, const struct tact_mesh_leaf *leaf,
-                               tact_cut_face_fn *face, void *user)
+TACT_INLINE void tact_cut_leaf_triangles(struct tact_cutter *c, const struct tact_mesh_leaf *leaf,
+                                         tact_cut_face_fn *face, void *user)
 {
     const tact_d4(*p)[3] = (const tact_d4(*)[3])leaf->corner;
     const tact_d4 near = (tact_d4){0.0} - 2.0 * c->tolerance;
@@ -372,7 +376,7 @@ TACT_INLINE void tact_cut_leaf(struct tact_cutter *c, const struct tact_mesh_lea
         for (int j = 0; j < 3; j++) {
             c->room[0][j] = (tact_d4){p[j][0][i], p[j][1][i], p[j][2][i], 0.0};
         }
-        tact_cut_one(c, 3, (uint64_t)cuts[i], shared[i] ? 0.5 : 1.0, face, user);
+        tact_cut_face_by_planes(c, 3, (uint64_t)cuts[i], shared[i] ? 0.5 : 1.0, face, user);
     }
 }
 
@@ -382,20 +386,20 @@ TACT_INLINE int cut_mesh(struct tact_cutter *c, const struct tact_mesh *mesh,
     struct tact_box_plane box_plane[2] = {{.d = 0.0F}};
     uint32_t stack[TACT_MESH_STACK] = {0};
     int top = 1, leaves = 0;
-    if (!tact_cutter_order_mesh(c, mesh, box_plane)) {
+    if (!tact_cutter_order_planes_for_mesh(c, mesh, box_plane)) {
         return 0;
     }
     while (top > 0 && !c->full) {
         const uint32_t index = stack[--top];
         if (index & TACT_MESH_IS_LEAF) {
-            tact_cut_leaf(c, &mesh->wide->leaves[index & ~TACT_MESH_IS_LEAF], face, user);
+            tact_cut_leaf_triangles(c, &mesh->wide->leaves[index & ~TACT_MESH_IS_LEAF], face, user);
             c->full |= ++leaves > TACT_CUT_LEAVES;
             continue;
         }
         const struct tact_mesh_eight *eight = &mesh->wide->eights[index];
         uint32_t bits = (1U << eight->count) - 1U;
         for (int k = 0; k < 2 && k < c->cutting; k++) {
-            tact_boxes_below(eight, &box_plane[k], &bits);
+            tact_boxes_clear_above_plane(eight, &box_plane[k], &bits);
         }
         for (int i = 7; i >= 0 && bits; i--) {
             if (bits >> i & 1U) {
@@ -403,7 +407,7 @@ TACT_INLINE int cut_mesh(struct tact_cutter *c, const struct tact_mesh *mesh,
             }
         }
     }
-    tact_cut_caps(c, face, user);
+    tact_cut_caps_by_later_planes(c, face, user);
     return c->full ? -ENOSPC : 1;
 }
 
@@ -442,7 +446,7 @@ TACT_INLINE void add_surface(void *user, const tact_d4 *corner, int n, double sh
         }
         ((double *)&s->share)[lane] = share;
         if (++s->waiting == 4) {
-            tact_surface_fold(s);
+            tact_surface_integrate_waiting(s);
         }
     }
 }
@@ -498,7 +502,7 @@ int tact_cut_sums(struct tact_cutter *c, const struct tact_mesh *mesh, double or
         }
     }
     if (rc == 1 && planar) {
-        *planar = tact_max(tact_areas_planar(&cut.areas), tact_caps_planar(c));
+        *planar = tact_max(tact_areas_planarity(&cut.areas), tact_caps_planarity(c));
     }
     return rc;
 }

@@ -65,13 +65,13 @@ TACT_INLINE double tact_areas_add(struct tact_areas *areas, const tact_d4 *a, co
 }
 
 /** Planarity: 1 where all face the same way, 0 where they are closed; 1 for none. */
-static inline double tact_areas_planar(const struct tact_areas *areas)
+static inline double tact_areas_planarity(const struct tact_areas *areas)
 {
     return areas->all > 0.0 ? tact_v3_norm(areas->sum) / areas->all : 1.0;
 }
 
 /** Planarity of the caps: of the convex solid's faces in the overlap. */
-double tact_caps_planar(const struct tact_cutter *c);
+double tact_caps_planarity(const struct tact_cutter *c);
 
 /** Receives a face of the overlap: a polygon of A (share 1, or 1/2 where it lies in a face of B),
  * or a triangle of a cap (share 0), which may be reversed. */
@@ -83,8 +83,8 @@ void tact_cutter_place(struct tact_cutter *c, double size_a, const struct tact_p
 
 /** Adds cutting planes given in the world, n.r <= d inside. -ENOSPC where the capacity is exceeded.
  */
-int tact_cutter_add(struct tact_cutter *c, const struct tact_pose *pa, const double (*plane)[4],
-                    int count);
+int tact_cutter_add_planes(struct tact_cutter *c, const struct tact_pose *pa,
+                           const double (*plane)[4], int count);
 
 /**
  * Cuts a convex A by the cutter's planes and passes on the faces of the overlap.

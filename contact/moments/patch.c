@@ -8,7 +8,8 @@
 #define PI 3.14159265358979323846
 
 /* Rotates t1, t2 to the axes of the 2 x 2 form [a b; b c] over them; l: eigenvalues of t1, t2. */
-static void align_axes(double *t1, double *t2, double a, double b, double c, double *l)
+static void rotate_to_principal_axes(double *t1, double *t2, double a, double b, double c,
+                                     double *l)
 {
     /* A round patch has no distinct axes: rounding must not rotate the frame from tick to tick. */
     int round = tact_hypot(2.0 * b, a - c) <= 1e-9 * (a + c);
@@ -34,7 +35,7 @@ static double quadratic_form(const double *c, const double *a, const double *b)
 
 /* Mean distance from the centre of a uniform ellipse: 2/3 of its perimeter (Ramanujan) over 2 pi.
  */
-static double uniform_arm(const double *semi)
+static double mean_distance_in_ellipse(const double *semi)
 {
     double sum = semi[0] + semi[1];
     if (!(sum > 0.0)) {
@@ -46,18 +47,18 @@ static double uniform_arm(const double *semi)
 }
 
 /* Mean distance from the centre for the pressure that the kind of spin assumes. */
-static double pressure_arm(enum tact_spin_kind spin, int elastic, const double *semi)
+static double torsion_arm_of_pressure(enum tact_spin_kind spin, int elastic, const double *semi)
 {
     if (spin == TACT_SPIN_CORNERS) {
         return tact_hypot(semi[0], semi[1]);
     }
     int hertz = spin == TACT_SPIN_HERTZ || (spin != TACT_SPIN_UNIFORM && elastic);
-    return (hertz ? 9.0 * PI / 32.0 : 1.0) * uniform_arm(semi);
+    return (hertz ? 9.0 * PI / 32.0 : 1.0) * mean_distance_in_ellipse(semi);
 }
 
 /* The axis of the smallest second moment, by inverse iteration from n, on n's side. For a sheet of
  * zero thickness C is singular: n is that axis already. */
-static void least_axis(const double *c, const double *n, double *axis)
+static void axis_of_least_second_moment(const double *c, const double *n, double *axis)
 {
     double a[9] = {c[0], c[3], c[4], c[3], c[1], c[5], c[4], c[5], c[2]};
     tact_ldl_factor(a, 3);
@@ -79,7 +80,7 @@ static void least_axis(const double *c, const double *n, double *axis)
 
 /* Degree to which the overlap is a sheet: 1 up to a thickness of a 30th of its width, 0 from a 10th
  * on. */
-static double sheet_share(const double *c, const double *n, const double *axis)
+static double sheet_blend_weight(const double *c, const double *n, const double *axis)
 {
     double t1[3], t2[3], a, b, d;
     tact_v3_tangents(n, t1, t2);
@@ -99,16 +100,16 @@ static void choose_normal(const struct tact_moments *m, enum tact_normal_kind ki
     if (kind == TACT_NORMAL_GRADIENT) {
         return;
     }
-    least_axis(m->second, n, axis);
+    axis_of_least_second_moment(m->second, n, axis);
     if (kind == TACT_NORMAL_BLEND) {
-        share = sheet_share(m->second, n, axis);
+        share = sheet_blend_weight(m->second, n, axis);
     }
     tact_v3_scale(n, n, 1.0 - share);
     tact_v3_axpy(n, share, axis);
     tact_v3_normalize(n, n);
 }
 
-static enum tact_surface surface_of(enum tact_spin_kind spin, int elastic)
+static enum tact_surface limit_surface_kind(enum tact_spin_kind spin, int elastic)
 {
     if (spin != TACT_SPIN_LIMIT_SURFACE && spin != TACT_SPIN_AUTO) {
         return TACT_SURFACE_ELLIPSOID;
@@ -134,8 +135,9 @@ int tact_patch_from_moments(const struct tact_moments *m, const struct tact_patc
         return -EDOM;
     }
     tact_v3_tangents(n, t1, t2);
-    align_axes(t1, t2, quadratic_form(m->second, t1, t1), quadratic_form(m->second, t1, t2),
-               quadratic_form(m->second, t2, t2), l);
+    rotate_to_principal_axes(t1, t2, quadratic_form(m->second, t1, t1),
+                             quadratic_form(m->second, t1, t2), quadratic_form(m->second, t2, t2),
+                             l);
     l[0] = l[0] > 0.0 ? l[0] / m->volume : 0.0;
     l[1] = l[1] > 0.0 ? l[1] / m->volume : 0.0;
     double size =
@@ -151,11 +153,11 @@ int tact_patch_from_moments(const struct tact_moments *m, const struct tact_patc
     out->semi[1] = sqrt(size * l[1]);
     out->corners = 0;
     out->spin = options->spin;
-    out->spin_arm = pressure_arm(options->spin, 0, out->semi);
+    out->spin_arm = torsion_arm_of_pressure(options->spin, 0, out->semi);
     int tip = options->tip_radius > 0.0;
     int elastic = tip || (options->modulus > 0.0 && options->curved);
     out->kind = elastic ? TACT_PATCH_ELASTIC : TACT_PATCH_ELLIPSE;
-    out->surface = surface_of(options->spin, elastic);
+    out->surface = limit_surface_kind(options->spin, elastic);
     out->stretch[0] = out->stretch[1] = 1.0;
     memset(out->target_velocity, 0, sizeof out->target_velocity);
     out->tip_radius = tip ? options->tip_radius : 0.0;
@@ -212,7 +214,7 @@ int tact_patch_from_outline(struct tact_patch *patch, enum tact_spin_kind spin)
     tact_v3_axpy(patch->center, c[1], t2);
     double before[3], l[2];
     tact_v3_copy(before, t1);
-    align_axes(t1, t2, second[0], mixed / patch->area, second[1], l);
+    rotate_to_principal_axes(t1, t2, second[0], mixed / patch->area, second[1], l);
     double cs = tact_v3_dot(t1, before), sn = -tact_v3_dot(t2, before);
     for (int i = 0; i < patch->corners; i++) {
         double x = patch->corner[i][0], y = patch->corner[i][1];
@@ -223,14 +225,14 @@ int tact_patch_from_outline(struct tact_patch *patch, enum tact_spin_kind spin)
     patch->semi[0] = 2.0 * sqrt(tact_max(0.0, l[0]));
     patch->semi[1] = 2.0 * sqrt(tact_max(0.0, l[1]));
     patch->spin = spin;
-    patch->spin_arm = pressure_arm(spin, 0, patch->semi);
-    patch->surface = surface_of(spin, 0);
+    patch->spin_arm = torsion_arm_of_pressure(spin, 0, patch->semi);
+    patch->surface = limit_surface_kind(spin, 0);
     return 0;
 }
 
 /* 1 where the patch is consistent with its outline: a uniform sheet extends no further than twice
  * the outline. */
-static int fits_outline(const struct tact_patch *patch)
+static int is_consistent_with_outline(const struct tact_patch *patch)
 {
     double reach = 0.0;
     for (int i = 0; i < patch->corners; i++) {
@@ -247,7 +249,8 @@ static int fits_outline(const struct tact_patch *patch)
 int tact_patch_repair(struct tact_patch *patch)
 {
     double c[2], second[2];
-    if (!patch->corners || fits_outline(patch) || !outline_moments(patch, c, second)) {
+    if (!patch->corners || is_consistent_with_outline(patch) ||
+        !outline_moments(patch, c, second)) {
         return 0;
     }
     for (int k = 0; k < 2; k++) {
@@ -257,7 +260,7 @@ int tact_patch_repair(struct tact_patch *patch)
             patch->corner[i][k] -= c[k];
         }
     }
-    patch->spin_arm = pressure_arm(patch->spin, 0, patch->semi);
+    patch->spin_arm = torsion_arm_of_pressure(patch->spin, 0, patch->semi);
     return 1;
 }
 
@@ -271,7 +274,7 @@ double tact_patch_elastic_radius(const struct tact_patch *patch, double n)
 }
 
 /* Semi-axes of the ellipse at normal force n [m]. */
-static void semi_axes(const struct tact_patch *patch, double n, double semi[2])
+static void patch_semi_axes(const struct tact_patch *patch, double n, double semi[2])
 {
     int elastic = patch->kind == TACT_PATCH_ELASTIC;
     double radius = elastic ? tact_patch_elastic_radius(patch, n) : 0.0;
@@ -287,7 +290,7 @@ void tact_patch_mean_squares(const struct tact_patch *patch, double n, double sq
         outline_moments(patch, middle, square)) {
         return;
     }
-    semi_axes(patch, n, semi);
+    patch_semi_axes(patch, n, semi);
     for (int i = 0; i < 2; i++) {
         square[i] = 0.25 * semi[i] * semi[i];
     }
@@ -298,7 +301,7 @@ int tact_patch_polygon(const struct tact_patch *patch, double n, int most, doubl
     int outlined = patch->kind == TACT_PATCH_ELLIPSE && patch->corners > 2;
     int count = outlined && patch->corners < most ? patch->corners : most;
     double semi[2];
-    semi_axes(patch, n, semi);
+    patch_semi_axes(patch, n, semi);
     for (int i = 0; i < count; i++) {
         const double *at = outlined ? patch->corner[(ptrdiff_t)i * patch->corners / count] : NULL;
         double angle = 2.0 * PI * i / count;
@@ -314,8 +317,8 @@ double tact_patch_spin_arm(const struct tact_patch *patch, double n)
         return patch->spin_arm;
     }
     double semi[2];
-    semi_axes(patch, n, semi);
-    return pressure_arm(patch->spin, 1, semi);
+    patch_semi_axes(patch, n, semi);
+    return torsion_arm_of_pressure(patch->spin, 1, semi);
 }
 
 double tact_patch_corner_arm(const double half[2], const double p[2])

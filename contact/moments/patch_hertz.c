@@ -37,7 +37,7 @@ static void curvature_terms(double ratio, double *upper, double *lower)
 }
 
 /* a/b for a quotient of curvatures above 1: k2/k1 is nearly (a/b)^(pi/2). */
-static double find_ratio(double curvatures)
+static double solve_axis_ratio(double curvatures)
 {
     double ratio = tact_pow(curvatures, 2.0 / PI);
     for (int i = 0; i < STEPS; i++) {
@@ -61,7 +61,7 @@ int tact_patch_hertz(struct tact_patch *patch, double modulus, double k1, double
     }
     if (k2 > (1.0 + ROUND) * k1) {
         double upper, lower;
-        ratio = find_ratio(k2 / k1);
+        ratio = solve_axis_ratio(k2 / k1);
         curvature_terms(ratio, &upper, &lower);
         shape = 4.0 / (PI * (1.0 - 1.0 / (ratio * ratio))) / (ratio * sqrt(ratio)) *
                 sqrt(upper * lower);

@@ -8,7 +8,7 @@ static void box_mass(const struct tact_shape *shape, struct tact_shape_mass *out
     tact_shape_set_mass(out, v, v / 3.0 * (yy + zz), v / 3.0 * (zz + xx), v / 3.0 * (xx + yy));
 }
 
-static double box_reach(const double size[3])
+static double box_bounding_radius(const double size[3])
 {
     return sqrt(tact_v3_dot(size, size));
 }
@@ -19,5 +19,5 @@ const struct tact_shape_type tact_shape_box_type = {
     .lengths = 3,
     .make = tact_mesh_box,
     .mass = box_mass,
-    .reach = box_reach,
+    .reach = box_bounding_radius,
 };

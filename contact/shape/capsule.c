@@ -28,6 +28,6 @@ const struct tact_shape_type tact_shape_capsule_type = {
     .may_vanish = 2,
     .make = capsule_make,
     .mass = capsule_mass,
-    .reach = tact_shape_sum,
-    .rolling_radius = tact_shape_first,
+    .reach = tact_shape_sum_of_lengths,
+    .rolling_radius = tact_shape_first_length,
 };

@@ -5,9 +5,10 @@
 #include <string.h>
 #include "contact/elementary.h"
 
-#define BALL_MARGIN 1.1 /* of a cell's ball over its nine samples */
-#define CONE_MARGIN 1.3 /* of its cone of normals over theirs */
-#define WIDEST 1.5      /* half angle from which a cone counts as all directions [rad] */
+#define CHART_BALL_MARGIN 1.1     /* of a cell's ball over its nine samples */
+#define NORMAL_CONE_MARGIN 1.3    /* of its cone of normals over theirs */
+#define MAX_NORMAL_CONE_ANGLE 1.5 /* half angle from which a cone counts as all directions [rad]   \
+                                   */
 
 int tact_charts_point(const struct tact_charts *charts, const double place[3],
                       struct tact_surface_point *out)
@@ -41,20 +42,20 @@ static double angle_between(const double *a, const double *b)
     return tact_atan2(tact_v3_norm(cross), tact_v3_dot(a, b));
 }
 
-static void set_cone(struct chart_node *node, double angle)
+static void set_normal_cone(struct chart_node *node, double angle)
 {
-    node->cosine = angle < WIDEST ? tact_cos(angle) : -1.0;
-    node->sine = angle < WIDEST ? tact_sin(angle) : 0.0;
+    node->cosine = angle < MAX_NORMAL_CONE_ANGLE ? tact_cos(angle) : -1.0;
+    node->sine = angle < MAX_NORMAL_CONE_ANGLE ? tact_sin(angle) : 0.0;
 }
 
 static double cone_angle(const struct chart_node *node)
 {
-    return node->cosine > 0.0 ? tact_atan2(node->sine, node->cosine) : WIDEST;
+    return node->cosine > 0.0 ? tact_atan2(node->sine, node->cosine) : MAX_NORMAL_CONE_ANGLE;
 }
 
 /* The leaf of a cell, from its nine samples. */
-static int make_leaf(const struct tact_charts *charts, const struct chart_cell *cell,
-                     struct chart_node *leaf)
+static int make_chart_leaf(const struct tact_charts *charts, const struct chart_cell *cell,
+                           struct chart_node *leaf)
 {
     struct tact_surface_point p[9];
     double angle = 0.0;
@@ -71,11 +72,11 @@ static int make_leaf(const struct tact_charts *charts, const struct chart_cell *
     for (int i = 0; i < 9; i++) {
         double d[3];
         tact_v3_sub(d, p[i].at, leaf->center);
-        leaf->radius = tact_max(leaf->radius, BALL_MARGIN * tact_v3_norm(d));
-        leaf->flat = tact_max(leaf->flat, CONE_MARGIN * fabs(tact_v3_dot(d, leaf->axis)));
-        angle = tact_max(angle, CONE_MARGIN * angle_between(p[i].normal, leaf->axis));
+        leaf->radius = tact_max(leaf->radius, CHART_BALL_MARGIN * tact_v3_norm(d));
+        leaf->flat = tact_max(leaf->flat, NORMAL_CONE_MARGIN * fabs(tact_v3_dot(d, leaf->axis)));
+        angle = tact_max(angle, NORMAL_CONE_MARGIN * angle_between(p[i].normal, leaf->axis));
     }
-    set_cone(leaf, angle);
+    set_normal_cone(leaf, angle);
     return 0;
 }
 
@@ -116,8 +117,8 @@ static int box_of(const struct chart_node *leaf, const struct sorted *list, int 
 }
 
 /* Ball and cone of a node over these leaves. */
-static void bound_node(const struct chart_node *leaf, const struct sorted *list, int count,
-                       struct chart_node *node)
+static void bound_chart_node(const struct chart_node *leaf, const struct sorted *list, int count,
+                             struct chart_node *node)
 {
     double angle = 0.0;
     memset(node->axis, 0, sizeof node->axis);
@@ -135,12 +136,12 @@ static void bound_node(const struct chart_node *leaf, const struct sorted *list,
                               fabs(tact_v3_dot(d, node->axis)) + tact_chart_extent(l, node->axis));
         angle = tact_max(angle, angle_between(node->axis, l->axis) + cone_angle(l));
     }
-    set_cone(node, cone ? angle : WIDEST);
+    set_normal_cone(node, cone ? angle : MAX_NORMAL_CONE_ANGLE);
 }
 
 /* Fills node `at` with the tree over these leaves. */
-static void build_node(struct tact_charts *charts, const struct chart_node *leaf,
-                       struct sorted *list, int count, int at)
+static void build_chart_node(struct tact_charts *charts, const struct chart_node *leaf,
+                             struct sorted *list, int count, int at)
 {
     if (count == 1) {
         charts->nodes[at] = leaf[list->leaf];
@@ -150,13 +151,13 @@ static void build_node(struct tact_charts *charts, const struct chart_node *leaf
     int axis = box_of(leaf, list, count, charts->nodes[at].center);
     charts->node_count += 2;
     charts->nodes[at].first = first;
-    bound_node(leaf, list, count, &charts->nodes[at]);
+    bound_chart_node(leaf, list, count, &charts->nodes[at]);
     for (int i = 0; i < count; i++) {
         list[i].key = leaf[list[i].leaf].center[axis];
     }
     qsort(list, (size_t)count, sizeof *list, compare_keys);
-    build_node(charts, leaf, list, half, first);
-    build_node(charts, leaf, list + half, count - half, first + 1);
+    build_chart_node(charts, leaf, list, half, first);
+    build_chart_node(charts, leaf, list + half, count - half, first + 1);
 }
 
 int tact_charts_build(struct tact_charts *charts, const struct chart_cell *cell, int count)
@@ -166,7 +167,7 @@ int tact_charts_build(struct tact_charts *charts, const struct chart_cell *cell,
     charts->nodes = calloc(2 * (size_t)count, sizeof *charts->nodes);
     int rc = leaf && list && charts->nodes ? 0 : -ENOMEM;
     for (int i = 0; !rc && i < count; i++) {
-        rc = make_leaf(charts, &cell[i], &leaf[i]);
+        rc = make_chart_leaf(charts, &cell[i], &leaf[i]);
         list[i].leaf = i;
     }
     if (!rc) {
@@ -175,7 +176,7 @@ int tact_charts_build(struct tact_charts *charts, const struct chart_cell *cell,
             charts->radius = tact_max(charts->radius, reach);
         }
         charts->node_count = 1;
-        build_node(charts, leaf, list, count, 0);
+        build_chart_node(charts, leaf, list, count, 0);
     }
     free(list);
     free(leaf);
@@ -188,7 +189,7 @@ void tact_charts_mass(const struct tact_shape *shape, struct tact_shape_mass *ou
 }
 
 /* tact_shape_radius() takes that of the charts. */
-double tact_charts_reach(const double size[3])
+double tact_charts_bounding_radius(const double size[3])
 {
     (void)size;
     return 0.0;

@@ -40,7 +40,7 @@ double tact_chart_extent(const struct chart_node *node, const double along[3]);
 
 /* Mass properties and reach of a shape with charts of its own, for the rows of their kinds. */
 void tact_charts_mass(const struct tact_shape *shape, struct tact_shape_mass *out);
-double tact_charts_reach(const double size[3]);
+double tact_charts_bounding_radius(const double size[3]);
 
 /* A cell of a surface: nine places on a grid of 3 x 3 over it, the middle one being its place. */
 struct chart_cell {
@@ -52,6 +52,6 @@ int tact_charts_build(struct tact_charts *charts, const struct chart_cell *cell,
 
 /* The surface of revolution of a polygon (r, z) that begins and ends on the axis, with an edge at
  * each of its corners; without triangulation and mass. -ENOMEM. */
-int tact_charts_turned(const double (*corner)[2], int count, struct tact_charts **out);
+int tact_charts_of_rotated_polygon(const double (*corner)[2], int count, struct tact_charts **out);
 
 #endif

@@ -38,7 +38,7 @@ static void cone_mass(const struct tact_shape *shape, struct tact_shape_mass *ou
     out->centroid[2] = -0.25 * h;
 }
 
-static double cone_reach(const double size[3])
+static double cone_bounding_radius(const double size[3])
 {
     return tact_hypot(size[0], size[1]);
 }
@@ -47,7 +47,7 @@ static int cone_charts(const struct tact_shape *shape, struct tact_charts **out)
 {
     const double r = shape->size[0], l = shape->size[1];
     const double corner[3][2] = {{0.0, -l}, {r, -l}, {0.0, l}};
-    return tact_charts_turned(corner, 3, out);
+    return tact_charts_of_rotated_polygon(corner, 3, out);
 }
 
 const struct tact_shape_type tact_shape_cone_type = {
@@ -57,7 +57,7 @@ const struct tact_shape_type tact_shape_cone_type = {
     .lengths = 2,
     .make = cone_make,
     .mass = cone_mass,
-    .reach = cone_reach,
-    .rolling_radius = tact_shape_first,
+    .reach = cone_bounding_radius,
+    .rolling_radius = tact_shape_first_length,
     .charts = cone_charts,
 };

@@ -37,10 +37,10 @@ static int cylinder_charts(const struct tact_shape *shape, struct tact_charts **
 {
     const double r = shape->size[0], l = shape->size[1];
     const double corner[4][2] = {{0.0, -l}, {r, -l}, {r, l}, {0.0, l}};
-    return tact_charts_turned(corner, 4, out);
+    return tact_charts_of_rotated_polygon(corner, 4, out);
 }
 
-static double cylinder_reach(const double size[3])
+static double cylinder_bounding_radius(const double size[3])
 {
     return tact_hypot(size[0], size[1]);
 }
@@ -52,7 +52,7 @@ const struct tact_shape_type tact_shape_cylinder_type = {
     .lengths = 2,
     .make = cylinder_make,
     .mass = cylinder_mass,
-    .reach = cylinder_reach,
-    .rolling_radius = tact_shape_first,
+    .reach = cylinder_bounding_radius,
+    .rolling_radius = tact_shape_first_length,
     .charts = cylinder_charts,
 };

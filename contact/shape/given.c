@@ -13,7 +13,7 @@ static void mesh_mass(const struct tact_shape *shape, struct tact_shape_mass *ou
     }
 }
 
-static double mesh_reach(const double size[3])
+static double mesh_bounding_radius(const double size[3])
 {
     (void)size;
     return 0.0; /* computed from the vertices */
@@ -23,7 +23,7 @@ const struct tact_shape_type tact_shape_convex_type = {
     .name = "convex",
     .keys = "file",
     .mass = mesh_mass,
-    .reach = mesh_reach,
+    .reach = mesh_bounding_radius,
 };
 
 const struct tact_shape_type tact_shape_mesh_type = {
@@ -31,5 +31,5 @@ const struct tact_shape_type tact_shape_mesh_type = {
     .keys = "file",
     .concave = 1,
     .mass = mesh_mass,
-    .reach = mesh_reach,
+    .reach = mesh_bounding_radius,
 };

@@ -8,7 +8,7 @@ static void halfspace_mass(const struct tact_shape *shape, struct tact_shape_mas
     tact_shape_set_mass(out, INFINITY, INFINITY, INFINITY, INFINITY);
 }
 
-static double halfspace_reach(const double size[3])
+static double halfspace_bounding_radius(const double size[3])
 {
     (void)size;
     return INFINITY;
@@ -28,6 +28,6 @@ const struct tact_shape_type tact_shape_halfspace_type = {
     .name = "halfspace",
     .keys = "",
     .mass = halfspace_mass,
-    .reach = halfspace_reach,
+    .reach = halfspace_bounding_radius,
     .surface = halfspace_surface,
 };

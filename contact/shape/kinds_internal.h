@@ -20,9 +20,9 @@ enum { TACT_CYLINDER_SIDES = 124 };
 void tact_shape_set_mass(struct tact_shape_mass *out, double volume, double xx, double yy,
                          double zz);
 
-double tact_shape_first(const double size[3]);
+double tact_shape_first_length(const double size[3]);
 /* The sum of the first two: of a ring or half axis, and what is about it. */
-double tact_shape_sum(const double size[3]);
+double tact_shape_sum_of_lengths(const double size[3]);
 
 /* Adds a principal curvature k [1/m] along the unit vector t to the Weingarten map. */
 void tact_surface_add_curvature(struct tact_surface_point *point, double k, const double t[3]);

@@ -13,9 +13,9 @@
           */
 
 enum {
-    MOST_PATCHES = 2048,
-    CROSSINGS = 8, /* of edges in a step */
-    MOST_CELLS = 16,
+    MAX_BEZIER_PATCHES = 2048,
+    MAX_EDGE_CROSSINGS = 8, /* of edges in a step */
+    MAX_CELLS_PER_SIDE = 16,
     MESH = 16, /* squares of the triangulation along a side of a patch: a power of 2 */
     FEW = 64,  /* patches up to which it has as many, of more a quarter */
     GAUSS = 8, /* points of the quadrature along a side of a part */
@@ -124,7 +124,7 @@ static int patch_point(const struct tact_charts *charts, const double place[3],
 
 /* Moves to the end of a step of (u, v) within the patch, or to the edge that it meets first.
  * Returns the part of the step that was made, and the edge, -1 for none. */
-static double move_within(double place[3], const double step[2], int *edge)
+static double move_within_patch(double place[3], const double step[2], int *edge)
 {
     double part = 1.0;
     *edge = -1;
@@ -143,7 +143,7 @@ static double move_within(double place[3], const double step[2], int *edge)
 }
 
 /* Goes over an edge into the neighbour. */
-static void cross_edge(const struct bezier_patch *patch, int edge, double place[3])
+static void cross_patch_edge(const struct bezier_patch *patch, int edge, double place[3])
 {
     const double along[PATCH_EDGES] = {place[1], place[2], 1.0 - place[1], 1.0 - place[2]};
     const int to = patch->beside[edge], next = to / PATCH_EDGES;
@@ -156,7 +156,7 @@ static void move_on_patches(const struct tact_charts *charts, double place[3], c
     const struct patches *p = (const struct patches *)charts;
     double left[3];
     tact_v3_copy(left, step);
-    for (int i = 0; i < CROSSINGS; i++) {
+    for (int i = 0; i < MAX_EDGE_CROSSINGS; i++) {
         const struct bezier_patch *patch = patch_of(p, place);
         double c[6][3], dual[2][3], uv[2];
         int edge;
@@ -169,11 +169,11 @@ static void move_on_patches(const struct tact_charts *charts, double place[3], c
         }
         uv[0] = tact_v3_dot(dual[0], left);
         uv[1] = tact_v3_dot(dual[1], left);
-        double made = move_within(place, uv, &edge);
+        double made = move_within_patch(place, uv, &edge);
         if (edge < 0) {
             return;
         }
-        cross_edge(patch, edge, place);
+        cross_patch_edge(patch, edge, place);
         tact_v3_scale(left, left, 1.0 - made);
     }
 }
@@ -181,7 +181,7 @@ static void move_on_patches(const struct tact_charts *charts, double place[3], c
 static const struct chart_type patches_type = {.point = patch_point, .move = move_on_patches};
 
 /* Rotation of the normal over a patch, from samples. */
-static double turn_of(const struct patches *p, int patch)
+static double normal_rotation_over_patch(const struct patches *p, int patch)
 {
     struct tact_surface_point q[9];
     double turn = 0.0;
@@ -201,7 +201,7 @@ static double turn_of(const struct patches *p, int patch)
 }
 
 /* n x n cells of a patch. */
-static void fill_cells(int patch, int n, struct chart_cell *cell)
+static void fill_patch_cells(int patch, int n, struct chart_cell *cell)
 {
     for (int i = 0; i < n * n; i++) {
         for (int k = 0; k < 9; k++) {
@@ -213,12 +213,14 @@ static void fill_cells(int patch, int n, struct chart_cell *cell)
 
 static int build_patch_cells(struct patches *p)
 {
-    struct chart_cell *cell = calloc((size_t)p->count * MOST_CELLS * MOST_CELLS, sizeof *cell);
+    struct chart_cell *cell =
+        calloc((size_t)p->count * MAX_CELLS_PER_SIDE * MAX_CELLS_PER_SIDE, sizeof *cell);
     int count = 0;
     for (int i = 0; cell && i < p->count; i++) {
-        int n = (int)tact_min(ceil(turn_of(p, i) / CELL_TURN), MOST_CELLS);
+        int n =
+            (int)tact_min(ceil(normal_rotation_over_patch(p, i) / CELL_TURN), MAX_CELLS_PER_SIDE);
         n = n < 1 ? 1 : n;
-        fill_cells(i, n, cell + count);
+        fill_patch_cells(i, n, cell + count);
         count += n * n;
     }
     int rc = cell ? tact_charts_build(&p->base, cell, count) : -ENOMEM;
@@ -278,7 +280,7 @@ static void set_patch_mass(struct patches *p)
 
 /* The position of a vertex of the grid: on an edge that of the patch with the lower number, so that
  * equal vertices are bitwise equal, at a corner the lowest of all about it. */
-static void grid_point(const struct patches *p, int patch, double u, double v, double out[3])
+static void patch_grid_point(const struct patches *p, int patch, double u, double v, double out[3])
 {
     double place[3] = {patch, u, v}, c[6][3];
     double best[3];
@@ -296,7 +298,7 @@ static void grid_point(const struct patches *p, int patch, double u, double v, d
         if (edge < 0) {
             break;
         }
-        cross_edge(at, edge, place);
+        cross_patch_edge(at, edge, place);
         if (memcmp(place, best, sizeof best) != 0 &&
             (place[0] < best[0] ||
              (place[0] <= best[0] && place[1] + 2.0 * place[2] < best[1] + 2.0 * best[2]))) {
@@ -314,8 +316,8 @@ static void fill_patch_soup(const struct patches *p, uint32_t n, struct tact_sou
         const uint32_t first = (uint32_t)soup->vertex_count, row = n + 1;
         for (uint32_t k = 0; k < row * row; k++) {
             const uint32_t u = k % row, v = k / row;
-            grid_point(p, i, (double)u / n, (double)v / n,
-                       soup->vertices + 3 * soup->vertex_count++);
+            patch_grid_point(p, i, (double)u / n, (double)v / n,
+                             soup->vertices + 3 * soup->vertex_count++);
         }
         for (uint32_t k = 0; k < n * n; k++) {
             const uint32_t a = first + k / n * row + k % n;
@@ -354,7 +356,7 @@ static int finish_patches(struct patches *p, struct tact_error *err)
 }
 
 /* Largest coordinate of the control points. */
-static double size_of(const struct patch_list *list)
+static double largest_control_coordinate(const struct patch_list *list)
 {
     double size = 0.0;
     for (int i = 0; i < list->count * PATCH_POINTS; i++) {
@@ -374,11 +376,11 @@ int tact_charts_patches(const void *data, size_t size, const char *name, double 
     *out = NULL;
     tact_error_at(err, name, 0, 0, NULL);
     int rc = tact_patches_read(data, size, scale, &list, err);
-    if (!rc && list.count > MOST_PATCHES) {
+    if (!rc && list.count > MAX_BEZIER_PATCHES) {
         rc = tact_error_set(err, -EINVAL, "%d patches; expected at most %d", list.count,
-                            MOST_PATCHES);
+                            MAX_BEZIER_PATCHES);
     }
-    rc = rc ? rc : tact_patches_join(&list, size_of(&list), err);
+    rc = rc ? rc : tact_patches_find_neighbours(&list, largest_control_coordinate(&list), err);
     if (!rc) {
         p = calloc(1, sizeof *p + (size_t)list.count * sizeof p->patch[0]);
         rc = p ? 0 : -ENOMEM;
@@ -404,5 +406,5 @@ const struct tact_shape_type tact_shape_patches_type = {
     .keys = "file",
     .concave = 1,
     .mass = tact_charts_mass,
-    .reach = tact_charts_reach,
+    .reach = tact_charts_bounding_radius,
 };

@@ -31,7 +31,7 @@ void tact_patch_on_edge(int edge, double along, double uv[2]);
  * directions, with one normal along them. -EINVAL with a message for an edge without or with
  * several neighbours, collapsed or creased, or of a patch that is turned over; -ENOMEM.
  */
-int tact_patches_join(struct patch_list *list, double size, struct tact_error *err);
+int tact_patches_find_neighbours(struct patch_list *list, double size, struct tact_error *err);
 
 /* Adds the patches of a tensor B-spline of degrees 1 to 3. point: nu x nv, u fastest, as in struct
  * bezier_patch; knots: nu + degree[0] + 1 and nv + degree[1] + 1, which do not decrease. -ENOMEM.

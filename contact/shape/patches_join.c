@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include "contact/shape/patches_internal.h"
 
-#define SAME 1e-7   /* of the size: distance of edges that are one */
-#define CREASE 1e-3 /* sine of the angle between normals at an edge that is none */
+#define SAME 1e-7               /* of the size: distance of edges that are one */
+#define CREASE_NORMAL_SINE 1e-3 /* sine of the angle between normals at an edge that is none */
 
 enum { CHECKS = 5 }; /* points along an edge */
 
@@ -19,7 +19,7 @@ struct edge {
     double at[CHECKS][3], normal[CHECKS][3];
 };
 
-static int open_edge(const struct bezier_patch *patch, int edge, struct edge *out)
+static int describe_open_edge(const struct bezier_patch *patch, int edge, struct edge *out)
 {
     int regular = 1;
     for (int i = 0; i < CHECKS; i++) {
@@ -64,7 +64,7 @@ static int check_crease(const struct patch_list *list, int at, const struct edge
         double cross[3];
         const double *n = b->normal[CHECKS - 1 - i];
         tact_v3_cross(cross, a->normal[i], n);
-        if (tact_v3_norm(cross) > CREASE || tact_v3_dot(a->normal[i], n) < 0.0) {
+        if (tact_v3_norm(cross) > CREASE_NORMAL_SINE || tact_v3_dot(a->normal[i], n) < 0.0) {
             return refuse(list, at / PATCH_EDGES, at % PATCH_EDGES, err,
                           "is a crease: the normal jumps there; expected a smooth surface");
         }
@@ -95,7 +95,7 @@ static int join_edge(struct patch_list *list, const struct edge *edge, int at, d
     return check_crease(list, at, &edge[at], &edge[found], err);
 }
 
-int tact_patches_join(struct patch_list *list, double size, struct tact_error *err)
+int tact_patches_find_neighbours(struct patch_list *list, double size, struct tact_error *err)
 {
     int rc = 0, edges = list->count * PATCH_EDGES;
     struct edge *edge = calloc((size_t)edges + 1, sizeof *edge);
@@ -103,7 +103,7 @@ int tact_patches_join(struct patch_list *list, double size, struct tact_error *e
         return -ENOMEM;
     }
     for (int i = 0; !rc && i < edges; i++) {
-        if (!open_edge(&list->patch[i / PATCH_EDGES], i % PATCH_EDGES, &edge[i])) {
+        if (!describe_open_edge(&list->patch[i / PATCH_EDGES], i % PATCH_EDGES, &edge[i])) {
             rc = refuse(list, i / PATCH_EDGES, i % PATCH_EDGES, err,
                         "is collapsed or has no normal, as at a pole; expected a regular one");
         }

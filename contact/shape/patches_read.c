@@ -7,9 +7,9 @@
 #include "contact/shape/patches_internal.h"
 
 enum {
-    MOST_POINTS = 1 << 20, /* vertices of a file */
-    MOST_NUMBERS = 4096,   /* of a statement */
-    WORD = 64,
+    MOST_POINTS = 1 << 20,        /* vertices of a file */
+    MAX_STATEMENT_NUMBERS = 4096, /* of a statement */
+    MAX_WORD_LENGTH = 64,
 };
 
 /* The state of the reader. */
@@ -39,7 +39,7 @@ static int wrong(struct obj *o, const char *what)
 
 /* Reads the next word of the statement, which a backslash continues on the next line; 0 at its end.
  */
-static size_t next_word(struct obj *o, char word[WORD])
+static size_t next_word(struct obj *o, char word[MAX_WORD_LENGTH])
 {
     size_t length = 0;
     while (o->at < o->end && *o->at != '\n') {
@@ -54,7 +54,7 @@ static size_t next_word(struct obj *o, char word[WORD])
         }
     }
     while (o->at < o->end && !strchr(" \t\r\n", *o->at) && *o->at) {
-        if (length + 1 < WORD) {
+        if (length + 1 < MAX_WORD_LENGTH) {
             word[length++] = *o->at;
         }
         o->at++;
@@ -66,14 +66,14 @@ static size_t next_word(struct obj *o, char word[WORD])
 /* Reads the rest of the statement as numbers; of a vertex reference v/vt/vn the first. */
 static int read_numbers(struct obj *o)
 {
-    char word[WORD], *end;
+    char word[MAX_WORD_LENGTH], *end;
     o->numbers = 0;
     while (next_word(o, word)) {
         double value = tact_number_read(word, &end);
         if (end == word || (*end && *end != '/') || !isfinite(value)) {
             return wrong(o, "expected a number");
         }
-        if (o->numbers == MOST_NUMBERS) {
+        if (o->numbers == MAX_STATEMENT_NUMBERS) {
             return wrong(o, "a statement of more than 4096 numbers");
         }
         o->number[o->numbers++] = value;
@@ -130,7 +130,7 @@ static int control_point(struct obj *o, double index, double out[4])
 
 static int read_type(struct obj *o)
 {
-    char word[WORD];
+    char word[MAX_WORD_LENGTH];
     size_t length = next_word(o, word);
     o->rational = length && !strcmp(word, "rat");
     length = o->rational ? next_word(o, word) : length;
@@ -155,7 +155,7 @@ static int read_degree(struct obj *o)
     return rc;
 }
 
-static int open_surface(struct obj *o)
+static int begin_surface_statement(struct obj *o)
 {
     int rc = read_numbers(o);
     if (rc) {
@@ -176,7 +176,7 @@ static int open_surface(struct obj *o)
 
 static int read_knots(struct obj *o)
 {
-    char word[WORD];
+    char word[MAX_WORD_LENGTH];
     next_word(o, word);
     int k = !strcmp(word, "u") ? 0 : !strcmp(word, "v") ? 1 : -1;
     if (k < 0 || !o->open) {
@@ -200,7 +200,7 @@ static int bezier_knots(struct obj *o, int k, double *out)
     int count = 0;
     for (int i = 0; i < o->knot_count[k]; i++) {
         int times = o->degree[k] + (i == 0 || i + 1 == o->knot_count[k]);
-        for (int m = 0; m < times && count < MOST_NUMBERS; m++) {
+        for (int m = 0; m < times && count < MAX_STATEMENT_NUMBERS; m++) {
             out[count++] = o->knots[k][i];
         }
     }
@@ -228,7 +228,7 @@ static int check_knots(struct obj *o, int k)
     return n;
 }
 
-static int close_surface(struct obj *o)
+static int end_surface_statement(struct obj *o)
 {
     int count[2], rc = 0;
     o->line = o->surf_line;
@@ -268,8 +268,9 @@ static int read_statement(struct obj *o, const char *word)
     static const struct {
         const char *word;
         int (*read)(struct obj *o);
-    } known[] = {{"v", read_vertex},     {"cstype", read_type}, {"deg", read_degree},
-                 {"surf", open_surface}, {"parm", read_knots},  {"end", close_surface}};
+    } known[] = {{"v", read_vertex},   {"cstype", read_type},
+                 {"deg", read_degree}, {"surf", begin_surface_statement},
+                 {"parm", read_knots}, {"end", end_surface_statement}};
     static const struct {
         const char *word, *why;
     } refused[] = {
@@ -299,7 +300,7 @@ static int read_all(struct obj *o)
 {
     int rc = 0;
     while (!rc && o->at < o->end) {
-        char word[WORD];
+        char word[MAX_WORD_LENGTH];
         o->line = ++o->lines;
         if (next_word(o, word) && word[0] != '#') {
             rc = read_statement(o, word);
@@ -318,12 +319,12 @@ int tact_patches_read(const char *text, size_t size, double scale, struct patch_
                       struct tact_error *err)
 {
     struct obj o = {.at = text, .end = text + size, .scale = scale, .list = list, .err = err};
-    o.number = malloc(4 * (size_t)MOST_NUMBERS * sizeof *o.number);
+    o.number = malloc(4 * (size_t)MAX_STATEMENT_NUMBERS * sizeof *o.number);
     int rc = o.number ? 0 : -ENOMEM;
     if (!rc) {
-        o.control = o.number + MOST_NUMBERS;
-        o.knots[0] = o.control + MOST_NUMBERS;
-        o.knots[1] = o.knots[0] + MOST_NUMBERS;
+        o.control = o.number + MAX_STATEMENT_NUMBERS;
+        o.knots[0] = o.control + MAX_STATEMENT_NUMBERS;
+        o.knots[1] = o.knots[0] + MAX_STATEMENT_NUMBERS;
         rc = read_all(&o);
     }
     free(o.number);

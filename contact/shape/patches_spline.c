@@ -28,8 +28,8 @@ static void blossom(const double (*point)[4], int stride, const double *knots, i
 }
 
 /* Bezier points of a span, raised to a cubic. */
-static void span_points(const double (*point)[4], int stride, const double *knots, int degree,
-                        int span, double out[CUBIC + 1][4])
+static void bezier_points_of_span(const double (*point)[4], int stride, const double *knots,
+                                  int degree, int span, double out[CUBIC + 1][4])
 {
     for (int j = 0; j <= degree; j++) {
         double at[CUBIC];
@@ -49,7 +49,7 @@ static void span_points(const double (*point)[4], int stride, const double *knot
     }
 }
 
-static struct bezier_patch *add_patch(struct patch_list *list, int line)
+static struct bezier_patch *add_spline_patches(struct patch_list *list, int line)
 {
     if (list->count == list->room) {
         int room = list->room ? 2 * list->room : 64;
@@ -76,15 +76,15 @@ int tact_patches_add_spline(struct patch_list *list, const double (*point)[4], c
             continue;
         }
         for (int j = 0; j < count[1]; j++) { /* along u, for each row of control points */
-            span_points(point + j * count[0], 1, knots[0], degree[0], s, row[j]);
+            bezier_points_of_span(point + j * count[0], 1, knots[0], degree[0], s, row[j]);
         }
         for (int t = degree[1]; !rc && t < count[1]; t++) {
             struct bezier_patch *patch =
-                knots[1][t] < knots[1][t + 1] ? add_patch(list, line) : NULL;
+                knots[1][t] < knots[1][t + 1] ? add_spline_patches(list, line) : NULL;
             rc = patch || !(knots[1][t] < knots[1][t + 1]) ? 0 : -ENOMEM;
             for (int i = 0; patch && i <= CUBIC; i++) {
                 double column[CUBIC + 1][4];
-                span_points(row[0] + i, CUBIC + 1, knots[1], degree[1], t, column);
+                bezier_points_of_span(row[0] + i, CUBIC + 1, knots[1], degree[1], t, column);
                 for (int j = 0; j <= CUBIC; j++) {
                     memcpy(patch->point[4 * j + i], column[j], sizeof column[j]);
                 }

@@ -6,7 +6,7 @@
 #include "contact/shape/profile_internal.h"
 
 #define PI 3.14159265358979323846
-#define CUSP 1e-3 /* least speed of the spline over its arc parameter */
+#define MIN_PROFILE_SPEED 1e-3 /* least speed of the spline over its arc parameter */
 
 enum {
     SAMPLES = 32, /* of a segment, to check it */
@@ -45,8 +45,8 @@ static void eliminate(double *m, int n, double *x)
 }
 
 /* The second derivatives m at the knots of the cubic spline through y, for knots h[] apart. */
-static void solve_knots(const double *h, const double *y, int segments, int closed, int clamped,
-                        double *matrix, double *m)
+static void solve_spline_second_derivatives(const double *h, const double *y, int segments,
+                                            int closed, int clamped, double *matrix, double *m)
 {
     int n = closed ? segments : segments + 1;
     memset(matrix, 0, (size_t)n * (size_t)n * sizeof *matrix);
@@ -72,7 +72,8 @@ static void solve_knots(const double *h, const double *y, int segments, int clos
 }
 
 /* The cubic between two knots, about one of them. */
-static void set_cubic(const double *y, const double *m, double h, int about_end, double out[4])
+static void set_cubic_segment(const double *y, const double *m, double h, int about_end,
+                              double out[4])
 {
     double slope = (y[1] - y[0]) / h;
     out[0] = y[about_end];
@@ -84,8 +85,8 @@ static void set_cubic(const double *y, const double *m, double h, int about_end,
 
 /* Sets the segments from the spline's solution; knots are h[] apart. r is odd and z even in the
  * distance from the axis. */
-static void set_segments(struct revolution *v, const double *h, const double *r, const double *z,
-                         const double *mr, const double *mz)
+static void set_profile_segments(struct revolution *v, const double *h, const double *r,
+                                 const double *z, const double *mr, const double *mz)
 {
     double s = 0.0;
     for (int i = 0; i < v->count; i++) {
@@ -95,8 +96,8 @@ static void set_segments(struct revolution *v, const double *h, const double *r,
         s += h[i];
         g->to = s;
         g->about = last ? g->to : g->from;
-        set_cubic(r + i, mr + i, h[i], last, g->r);
-        set_cubic(z + i, mz + i, h[i], last, g->z);
+        set_cubic_segment(r + i, mr + i, h[i], last, g->r);
+        set_cubic_segment(z + i, mz + i, h[i], last, g->z);
         if ((!i && !v->closed) || last) {
             g->z[1] = g->r[2] = 0.0;
         }
@@ -118,14 +119,14 @@ static void fit_spline(struct revolution *v, const double (*profile)[2], double 
         z[i] = profile[i][1];
         h[i] = i < n ? tact_hypot(profile[i + 1][0] - r[i], profile[i + 1][1] - z[i]) : 0.0;
     }
-    solve_knots(h, r, n, v->closed, 0, matrix, mr);
-    solve_knots(h, z, n, v->closed, 1, matrix, mz);
-    set_segments(v, h, r, z, mr, mz);
+    solve_spline_second_derivatives(h, r, n, v->closed, 0, matrix, mr);
+    solve_spline_second_derivatives(h, z, n, v->closed, 1, matrix, mz);
+    set_profile_segments(v, h, r, z, mr, mz);
 }
 
 /* Volume and moments about the origin by Gauss's quadrature, exact for cubics: V = pi int r^2 dz.
  */
-static void set_mass(struct revolution *v)
+static void set_revolution_mass(struct revolution *v)
 {
     static const double x[GAUSS / 2] = {0.1834346424956498049, 0.5255324099163289858,
                                         0.7966664774136267396, 0.9602898564975362317};
@@ -151,7 +152,7 @@ static void set_mass(struct revolution *v)
     m->centroid[2] = center;
 }
 
-static int bad_point(struct tact_error *err, int i, const char *what)
+static int report_bad_profile_point(struct tact_error *err, int i, const char *what)
 {
     return tact_error_set(err, -EINVAL, "point %d of the profile %s", i, what);
 }
@@ -168,18 +169,20 @@ int tact_profile_check(const double (*profile)[2], int count, struct tact_error 
         const double *p = profile[i];
         int end = i == 0 || i == count - 1;
         if (!(fabs(p[0]) <= TACT_MESH_MAX_COORDINATE && fabs(p[1]) <= TACT_MESH_MAX_COORDINATE)) {
-            return bad_point(err, i, "is not finite or too far from the origin");
+            return report_bad_profile_point(err, i, "is not finite or too far from the origin");
         }
         if (i && p[0] == p[-2] && p[1] == p[-1]) {
-            return bad_point(err, i, "is equal to the one before");
+            return report_bad_profile_point(err, i, "is equal to the one before");
         }
         if (end && !closed && p[0] != 0.0) {
-            return bad_point(err, i,
-                             "ends it off the axis, where the surface would be open; "
-                             "expected r = 0, or a last point equal to the first");
+            return report_bad_profile_point(
+                err, i,
+                "ends it off the axis, where the surface would be open; "
+                "expected r = 0, or a last point equal to the first");
         }
         if (!end && !(p[0] > 0.0)) {
-            return bad_point(err, i, "has no positive r; only the ends may be on the axis");
+            return report_bad_profile_point(err, i,
+                                            "has no positive r; only the ends may be on the axis");
         }
     }
     return 0;
@@ -195,14 +198,16 @@ int tact_profile_check_spline(const struct revolution *v, struct tact_error *err
             int end = !v->closed && ((!i && !k) || (i + 1 == v->count && k == SAMPLES));
             tact_profile_at(g, g->from + (g->to - g->from) * k / SAMPLES, &p);
             if (!end && !(p.r > 0.0)) {
-                return bad_point(err, i,
-                                 "is followed by a part of the spline that reaches the "
-                                 "axis; expected points that are closer together");
+                return report_bad_profile_point(
+                    err, i,
+                    "is followed by a part of the spline that reaches the "
+                    "axis; expected points that are closer together");
             }
-            if (!(tact_hypot(p.dr, p.dz) > CUSP)) {
-                return bad_point(err, i,
-                                 "is followed by a cusp of the spline; expected points "
-                                 "that are spaced more evenly");
+            if (!(tact_hypot(p.dr, p.dz) > MIN_PROFILE_SPEED)) {
+                return report_bad_profile_point(
+                    err, i,
+                    "is followed by a cusp of the spline; expected points "
+                    "that are spaced more evenly");
             }
         }
     }
@@ -218,5 +223,5 @@ size_t tact_profile_scratch(int points)
 void tact_profile_fit(struct revolution *v, const double (*profile)[2], double *scratch)
 {
     fit_spline(v, profile, scratch);
-    set_mass(v);
+    set_revolution_mass(v);
 }

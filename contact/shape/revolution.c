@@ -11,20 +11,21 @@
 #include "contact/shape/profile_internal.h"
 
 #define PI 3.14159265358979323846
-#define INSIDE 1e-9 /* relative to a piece: distance of its ends from an edge of the surface */
-#define AT_AXIS                                                                                    \
+#define PIECE_END_OFFSET                                                                           \
+    1e-9 /* relative to a piece: distance of its ends from an edge of the surface */
+#define AXIS_RADIUS_TOLERANCE                                                                      \
     1e-6 /* relative to a segment: radius below which curvatures are those at the axis */
-#define CELL_TURN 0.25  /* largest rotation of the normal along a side of a cell [rad] */
-#define CELL_LENGTH 0.1 /* relative to the profile: longest cell */
-#define MESH_TURN 0.1   /* relative to the triangulation: the same */
-#define MESH_LENGTH 0.05
-#define ASPECT 1.5 /* relative to a cell: width over length */
+#define CELL_TURN 0.25            /* largest rotation of the normal along a side of a cell [rad] */
+#define MAX_CELL_LENGTH_RATIO 0.1 /* relative to the profile: longest cell */
+#define MAX_TRIANGLE_ROTATION 0.1 /* relative to the triangulation: the same */
+#define MAX_TRIANGLE_LENGTH_RATIO 0.05
+#define CELL_ASPECT_RATIO 1.5 /* relative to a cell: width over length */
 
 enum {
-    SAMPLES = 32, /* of a segment, to cut it into rows */
-    MOST = 64,    /* cells around the axis */
-    FEWEST = 6,   /* cells around the axis beside it */
-    COLUMNS = 96, /* of the triangulation around the axis */
+    SAMPLES = 32,              /* of a segment, to cut it into rows */
+    MOST = 64,                 /* cells around the axis */
+    MIN_CELLS_AROUND_AXIS = 6, /* cells around the axis beside it */
+    COLUMNS = 96,              /* of the triangulation around the axis */
 };
 
 static const struct segment *find_segment(const struct revolution *v, double s)
@@ -43,21 +44,21 @@ static const struct segment *find_segment(const struct revolution *v, double s)
 
 /* The profile's tangent (dr, dz) turned clockwise is the outward normal. Curvature along the
  * profile, and of the circle about the axis: at the axis both are equal. */
-static void bend_at(const struct segment *g, const struct profile_point *p, const double *e,
-                    struct tact_surface_point *out)
+static void surface_curvature_at(const struct segment *g, const struct profile_point *p,
+                                 const double *e, struct tact_surface_point *out)
 {
     double speed = tact_hypot(p->dr, p->dz), nr = p->dz / speed, nz = -p->dr / speed;
     const double along[3] = {-nz * e[0], -nz * e[1], nr}, round[3] = {-e[1], e[0], 0.0};
     double k = (p->dr * p->ddz - p->dz * p->ddr) / (speed * speed * speed);
-    double circle = p->r > AT_AXIS * (g->to - g->from) ? nr / p->r : k;
+    double circle = p->r > AXIS_RADIUS_TOLERANCE * (g->to - g->from) ? nr / p->r : k;
     tact_v3_set(out->normal, nr * e[0], nr * e[1], nz);
     memset(out->bend, 0, sizeof out->bend);
     tact_surface_add_curvature(out, k, along);
     tact_surface_add_curvature(out, circle, round);
 }
 
-static int point_at(const struct tact_charts *charts, const double place[3],
-                    struct tact_surface_point *out)
+static int revolution_surface_point(const struct tact_charts *charts, const double place[3],
+                                    struct tact_surface_point *out)
 {
     const struct revolution *v = (const struct revolution *)charts;
     double size = tact_hypot(place[1], place[2]);
@@ -69,7 +70,7 @@ static int point_at(const struct tact_charts *charts, const double place[3],
     struct profile_point p;
     tact_profile_at(g, place[0], &p);
     tact_v3_set(out->at, p.r * e[0], p.r * e[1], p.z);
-    bend_at(g, &p, e, out);
+    surface_curvature_at(g, &p, e, out);
     return 0;
 }
 
@@ -94,7 +95,8 @@ static double move_about_axis(const struct revolution *v, const struct segment *
     return far ? v->length - to : to;
 }
 
-static void move_place(const struct tact_charts *charts, double place[3], const double step[3])
+static void move_surface_place(const struct tact_charts *charts, double place[3],
+                               const double step[3])
 {
     const struct revolution *v = (const struct revolution *)charts;
     const struct segment *g = find_segment(v, place[0]);
@@ -119,7 +121,8 @@ static void move_place(const struct tact_charts *charts, double place[3], const 
     place[0] = tact_min(tact_max(place[0], g->least), g->most);
 }
 
-static const struct chart_type revolution_type = {.point = point_at, .move = move_place};
+static const struct chart_type revolution_type = {.point = revolution_surface_point,
+                                                  .move = move_surface_place};
 
 static struct revolution *allocate(int segments)
 {
@@ -139,7 +142,8 @@ struct rows {
 
 /* Cuts the profile into rows over which the normal rotates by `turn` and which are `length` long,
  * at most, to within a sample. */
-static int cut_rows(const struct revolution *v, double turn, double length, struct rows *rows)
+static int cut_profile_into_rows(const struct revolution *v, double turn, double length,
+                                 struct rows *rows)
 {
     double turned = 0.0, from = 0.0;
     struct profile_point last, p;
@@ -183,12 +187,13 @@ static int columns_of(const struct profile_point *p, const struct profile_point 
     double r = tact_max(p->r, q->r);
     double across =
         tact_max(fabs(p->dz) / tact_hypot(p->dr, p->dz), fabs(q->dz) / tact_hypot(q->dr, q->dz));
-    double wanted = 2.0 * PI * tact_max(r / (ASPECT * length), across / CELL_TURN);
-    return (int)tact_min(tact_max(ceil(wanted), FEWEST), MOST);
+    double wanted = 2.0 * PI * tact_max(r / (CELL_ASPECT_RATIO * length), across / CELL_TURN);
+    return (int)tact_min(tact_max(ceil(wanted), MIN_CELLS_AROUND_AXIS), MOST);
 }
 
 /* The cells of the row from `from` to `to`, in one piece. Returns their number. */
-static int fill_row(const struct revolution *v, double from, double to, struct chart_cell *cell)
+static int fill_row_cells(const struct revolution *v, double from, double to,
+                          struct chart_cell *cell)
 {
     const struct segment *g = find_segment(v, 0.5 * (from + to));
     struct profile_point p, q;
@@ -210,10 +215,10 @@ static int fill_row(const struct revolution *v, double from, double to, struct c
 static int build_cells(struct revolution *v)
 {
     struct rows rows;
-    int count = 0, rc = cut_rows(v, CELL_TURN, CELL_LENGTH, &rows);
+    int count = 0, rc = cut_profile_into_rows(v, CELL_TURN, MAX_CELL_LENGTH_RATIO, &rows);
     struct chart_cell *cell = rc ? NULL : calloc(((size_t)rows.count + 1) * MOST, sizeof *cell);
     for (int i = 0; cell && i < rows.count; i++) {
-        count += fill_row(v, rows.s[i], rows.s[i + 1], cell + count);
+        count += fill_row_cells(v, rows.s[i], rows.s[i + 1], cell + count);
     }
     rc = cell ? tact_charts_build(&v->base, cell, count) : -ENOMEM;
     free(cell);
@@ -221,7 +226,7 @@ static int build_cells(struct revolution *v)
     return rc;
 }
 
-int tact_charts_turned(const double (*corner)[2], int count, struct tact_charts **out)
+int tact_charts_of_rotated_polygon(const double (*corner)[2], int count, struct tact_charts **out)
 {
     struct revolution *v = allocate(count - 1);
     double s = 0.0;
@@ -244,8 +249,8 @@ int tact_charts_turned(const double (*corner)[2], int count, struct tact_charts 
         g->r[1] = dr / length;
         g->z[1] = dz / length;
         int smooth = dz == 0.0; /* at the axis; else there is a tip */
-        g->least = i || !smooth ? g->from + INSIDE * length : g->from;
-        g->most = last && smooth ? g->to : g->to - INSIDE * length;
+        g->least = i || !smooth ? g->from + PIECE_END_OFFSET * length : g->from;
+        g->most = last && smooth ? g->to : g->to - PIECE_END_OFFSET * length;
     }
     v->length = s;
     int rc = build_cells(v);
@@ -280,8 +285,8 @@ static void add_triangle(struct tact_soup *soup, uint32_t a, uint32_t b, uint32_
 }
 
 /* Triangles between two circles that begin at vertices a and b with so many columns. */
-static void join_circles(struct tact_soup *soup, uint32_t a, int columns_a, uint32_t b,
-                         int columns_b)
+static void triangles_between_circles(struct tact_soup *soup, uint32_t a, int columns_a, uint32_t b,
+                                      int columns_b)
 {
     for (uint32_t j = 0; j < COLUMNS; j++) {
         uint32_t k = (j + 1) % COLUMNS;
@@ -304,13 +309,13 @@ static void fill_soup(const struct revolution *v, const struct rows *rows, struc
         uint32_t first = (uint32_t)soup->vertex_count;
         int end = i == 0 || i == rows->count;
         if (v->closed && i == rows->count) {
-            join_circles(soup, last, columns, 0, columns);
+            triangles_between_circles(soup, last, columns, 0, columns);
             return;
         }
         int now = add_circle(v, rows->s[i], end && !v->closed, soup->vertices + 3 * first);
         soup->vertex_count += (size_t)now;
         if (i) {
-            join_circles(soup, last, columns, first, now);
+            triangles_between_circles(soup, last, columns, first, now);
         }
         last = first;
         columns = now;
@@ -322,7 +327,7 @@ static int make_mesh(struct revolution *v, struct tact_error *err)
     struct tact_error of_mesh = {0};
     struct tact_soup soup = {0};
     struct rows rows;
-    int rc = cut_rows(v, MESH_TURN, MESH_LENGTH, &rows);
+    int rc = cut_profile_into_rows(v, MAX_TRIANGLE_ROTATION, MAX_TRIANGLE_LENGTH_RATIO, &rows);
     size_t vertices = rc ? 0 : (size_t)(rows.count + 1) * COLUMNS;
     if (!rc) {
         soup.vertices = malloc(3 * vertices * sizeof *soup.vertices);
@@ -389,5 +394,5 @@ const struct tact_shape_type tact_shape_revolution_type = {
     .keys = "profile",
     .concave = 1,
     .mass = tact_charts_mass,
-    .reach = tact_charts_reach,
+    .reach = tact_charts_bounding_radius,
 };

@@ -83,12 +83,12 @@ void tact_shape_set_mass(struct tact_shape_mass *out, double volume, double xx, 
     out->inertia[8] = zz;
 }
 
-double tact_shape_first(const double size[3])
+double tact_shape_first_length(const double size[3])
 {
     return size[0];
 }
 
-double tact_shape_sum(const double size[3])
+double tact_shape_sum_of_lengths(const double size[3])
 {
     return size[0] + size[1];
 }

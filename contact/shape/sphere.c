@@ -39,8 +39,8 @@ const struct tact_shape_type tact_shape_sphere_type = {
     .keys = "radius",
     .lengths = 1,
     .mass = sphere_mass,
-    .reach = tact_shape_first,
-    .rolling_radius = tact_shape_first,
+    .reach = tact_shape_first_length,
+    .rolling_radius = tact_shape_first_length,
     .surface = sphere_surface,
     .support = sphere_support,
 };

@@ -81,7 +81,7 @@ const struct tact_shape_type tact_shape_torus_type = {
     .concave = 1,
     .make = torus_make,
     .mass = torus_mass,
-    .reach = tact_shape_sum,
-    .rolling_radius = tact_shape_sum,
+    .reach = tact_shape_sum_of_lengths,
+    .rolling_radius = tact_shape_sum_of_lengths,
     .surface = torus_surface,
 };

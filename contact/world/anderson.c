@@ -4,9 +4,9 @@
 #include <string.h>
 #include "contact/linear.h"
 
-#define REPEAT                                                                                     \
+#define DEPENDENT_DIFFERENCE_TOLERANCE                                                             \
     1e-9 /* relative size below which a new difference is linearly dependent on the others */
-#define NOISE                                                                                      \
+#define ROUNDING_DIFFERENCE_SIZE                                                                   \
     1e-14 /* relative to the unknowns: size of a difference that may be rounding alone             \
            */
 
@@ -61,7 +61,7 @@ void tact_anderson_step(struct anderson *a, const double *x, const double *g, co
     for (int i = 0; i < n; i++) {
         noise += scale[i] * g[i] * scale[i] * g[i];
     }
-    noise = NOISE * sqrt(noise);
+    noise = ROUNDING_DIFFERENCE_SIZE * sqrt(noise);
     memcpy(left, a->f, sizeof *left * (size_t)n);
     for (int k = 0; k < depth; k++) { /* newest first; linearly dependent differences are skipped */
         int slot = (a->known - 2 - k) % ANDERSON_WINDOW;
@@ -72,7 +72,7 @@ void tact_anderson_step(struct anderson *a, const double *x, const double *g, co
             tact_axpy(q, -r[i][rank], a->basis[i], n);
         }
         double rest = sqrt(tact_dot(q, q, n));
-        if (!(rest > REPEAT * size + noise)) {
+        if (!(rest > DEPENDENT_DIFFERENCE_TOLERANCE * size + noise)) {
             continue;
         }
         r[rank][rank] = rest;

@@ -12,10 +12,10 @@
 
 #define MAX_CONES 8192    /* capacity: cones of an island */
 #define MIN_FRICTION 1e-3 /* smallest friction coefficient: below it the cone is too thin */
-#define STEP_FRACTION                                                                              \
+#define BOUNDARY_STEP_FRACTION                                                                     \
     0.99 /* largest fraction of the distance to the border of a cone that a step covers */
-#define MIN_STEP 1e-3 /* length of a step, relative, below which it is the last */
-#define STAGNATION                                                                                 \
+#define MIN_STEP_LENGTH 1e-3 /* length of a step, relative, below which it is the last */
+#define STAGNATED_PRODUCT_RATIO                                                                    \
     1e-12 /* relative to the product at the start: below it, a step that does not halve the        \
              product is the last */
 #define SOLVED                                                                                     \
@@ -42,7 +42,7 @@ void tact_barrier_destroy(struct barrier *b)
     free(b->momentum_residual);
 }
 
-static double tail_dot(const double *a, const double *b, int size)
+static double dot_of_vector_part(const double *a, const double *b, int size)
 {
     double sum = 0.0;
     for (int i = 1; i < size; i++) {
@@ -52,17 +52,18 @@ static double tail_dot(const double *a, const double *b, int size)
 }
 
 /* x_0^2 - |x_t|^2, of a vector inside the cone. */
-static double cone_norm(const double *x, int size)
+static double cone_quadratic_form(const double *x, int size)
 {
-    double t = sqrt(tail_dot(x, x, size));
+    double t = sqrt(dot_of_vector_part(x, x, size));
     return (x[0] - t) * (x[0] + t);
 }
 
 /* out = W a, or W^-1 a. */
-static void scale_by(const struct barrier_cone *p, int inverse, const double *a, double *out)
+static void apply_nesterov_todd_scaling(const struct barrier_cone *p, int inverse, const double *a,
+                                        double *out)
 {
     double sign = inverse ? -1.0 : 1.0, size = inverse ? 1.0 / p->beta : p->beta;
-    double along = sign * tail_dot(p->w, a, p->size);
+    double along = sign * dot_of_vector_part(p->w, a, p->size);
     double share = sign * (a[0] + along / (1.0 + p->w[0]));
     out[0] = size * (p->w[0] * a[0] + along);
     for (int i = 1; i < p->size; i++) {
@@ -71,23 +72,24 @@ static void scale_by(const struct barrier_cone *p, int inverse, const double *a,
 }
 
 /* Computes Nesterov and Todd's scaling of s and y. */
-static void find_scaling(struct barrier_cone *p)
+static void compute_nesterov_todd_scaling(struct barrier_cone *p)
 {
-    double ns = sqrt(cone_norm(p->s, p->size)), ny = sqrt(cone_norm(p->y, p->size));
-    double cosine = (p->s[0] * p->y[0] + tail_dot(p->s, p->y, p->size)) / (ns * ny);
+    double ns = sqrt(cone_quadratic_form(p->s, p->size)),
+           ny = sqrt(cone_quadratic_form(p->y, p->size));
+    double cosine = (p->s[0] * p->y[0] + dot_of_vector_part(p->s, p->y, p->size)) / (ns * ny);
     double half = 0.5 / sqrt(0.5 * (1.0 + cosine));
     p->w[0] = half * (p->y[0] / ny + p->s[0] / ns);
     for (int i = 1; i < p->size; i++) {
         p->w[i] = half * (p->y[i] / ny - p->s[i] / ns);
     }
     p->beta = sqrt(ny / ns);
-    scale_by(p, 0, p->s, p->lambda);
+    apply_nesterov_todd_scaling(p, 0, p->s, p->lambda);
 }
 
 /* Jordan product of the cone; and its inverse: finds out with l o out = r. */
 static void jordan_product(const double *a, const double *b, int size, double *out)
 {
-    out[0] = a[0] * b[0] + tail_dot(a, b, size);
+    out[0] = a[0] * b[0] + dot_of_vector_part(a, b, size);
     for (int i = 1; i < size; i++) {
         out[i] = a[i] * b[0] + b[i] * a[0];
     }
@@ -95,17 +97,18 @@ static void jordan_product(const double *a, const double *b, int size, double *o
 
 static void jordan_divide(const double *l, const double *r, int size, double *out)
 {
-    out[0] = (l[0] * r[0] - tail_dot(l, r, size)) / cone_norm(l, size);
+    out[0] = (l[0] * r[0] - dot_of_vector_part(l, r, size)) / cone_quadratic_form(l, size);
     for (int i = 1; i < size; i++) {
         out[i] = (r[i] - l[i] * out[0]) / l[0];
     }
 }
 
 /* Largest step along d from x that stays in the cone. */
-static double longest_step(const double *x, const double *d, int size)
+static double max_step_inside_cone(const double *x, const double *d, int size)
 {
-    double a = d[0] * d[0] - tail_dot(d, d, size), c = cone_norm(x, size), best = 1e30;
-    double b = x[0] * d[0] - tail_dot(x, d, size), root = b * b - a * c;
+    double a = d[0] * d[0] - dot_of_vector_part(d, d, size), c = cone_quadratic_form(x, size),
+           best = 1e30;
+    double b = x[0] * d[0] - dot_of_vector_part(x, d, size), root = b * b - a * c;
     if (root >= 0.0) {
         double q = -(b + copysign(sqrt(root), b));
         double one = a != 0.0 ? q / a : -1.0, other = q != 0.0 ? c / q : -1.0;
@@ -167,7 +170,7 @@ static int build_cones(struct tact_world *world, const struct island *island)
         const struct block *block = &world->blocks[island->blocks.at[i]];
         const struct tact_local_problem *local = &block->local;
         struct barrier_block *b = &barrier->blocks[i];
-        int rolls = tact_local_rolls(local), turns = local->spin_arm > 0.0;
+        int rolls = tact_local_transmits_rolling(local), turns = local->spin_arm > 0.0;
         if (count + 2 + local->corners > barrier->room || !(local->mu > MIN_FRICTION) ||
             (rolls && !turns)) {
             return 0;
@@ -182,7 +185,7 @@ static int build_cones(struct tact_world *world, const struct island *island)
         for (int k = 0; k < 6; k++) {
             b->row_cfm[k] = block->row_cfm[k] + (k ? 0.0 : block->normal_cfm);
         }
-        tact_block_subtract_rest(block, b->target_velocity);
+        tact_block_subtract_rest_impulse(block, b->target_velocity);
     }
     return count;
 }
@@ -218,7 +221,7 @@ static double init_iterates(struct tact_world *world, const struct island *islan
 }
 
 /* y = G x of a cone. */
-static void multiply_rows(const struct barrier_cone *p, const double *x, double *y)
+static void multiply_cone_rows(const struct barrier_cone *p, const double *x, double *y)
 {
     for (int i = 0; i < p->size; i++) {
         y[i] = tact_dot(p->g + 6 * i, x, 6);
@@ -226,7 +229,7 @@ static void multiply_rows(const struct barrier_cone *p, const double *x, double 
 }
 
 /* y += G' x of a cone. */
-static void add_transposed(const struct barrier_cone *p, const double *x, double *y)
+static void add_transposed_cone_rows(const struct barrier_cone *p, const double *x, double *y)
 {
     for (int i = 0; i < p->size; i++) {
         tact_axpy(y, x[i], p->g + 6 * i, 6);
@@ -240,10 +243,10 @@ static void set_friction_cone(const struct tact_local_problem *local, const doub
 {
     double mu = local->mu, d[2] = {0.0, 0.0}, w[2] = {1.0, 1.0};
     double arm = p->size == 4 ? local->spin_arm : 1.0, torsion = 0.0;
-    if (tact_local_rolls(local) && r[0] > 0.0) {
+    if (tact_local_transmits_rolling(local) && r[0] > 0.0) {
         d[0] = -r[5] / r[0];
         d[1] = r[4] / r[0];
-        double out = tact_max(1.0, tact_local_edge_share(local, d));
+        double out = tact_max(1.0, tact_local_edge_distance_ratio(local, d));
         d[0] /= out;
         d[1] /= out;
     }
@@ -251,7 +254,7 @@ static void set_friction_cone(const struct tact_local_problem *local, const doub
         torsion = (r[3] - d[0] * r[2] + d[1] * r[1]) / arm;
         double f = r[1] * r[1] + r[2] * r[2], m = torsion * torsion;
         if (f + m > 0.0) {
-            tact_local_surface(local, f / (f + m), m / (f + m), w);
+            tact_local_limit_surface(local, f / (f + m), m / (f + m), w);
         }
     }
     double root = sqrt(w[0]), turn = sqrt(w[1]) / arm;
@@ -263,7 +266,7 @@ static void set_friction_cone(const struct tact_local_problem *local, const doub
 
 /* Returns De Saxce's term, mu times the slip at the centre of pressure in the metric of the
  * friction cone's velocities, and its derivative. */
-static double find_slip(const struct barrier_cone *p, const double *u, double *slope)
+static double compute_de_saxce_term(const struct barrier_cone *p, const double *u, double *slope)
 {
     double root = p->g[7], arm = p->size == 4 && p->g[21] > 0.0 ? 1.0 / p->g[21] : 0.0;
     double d[2] = {-p->g[20] * arm, p->g[19] * arm};
@@ -283,8 +286,8 @@ static double find_slip(const struct barrier_cone *p, const double *u, double *s
 
 /* Computes the residuals of a contact's velocity and cones, and the scaling. Returns the sum of
  * products of impulse and velocity. */
-static double evaluate_contact(struct tact_world *world, const struct block *block,
-                               struct barrier_block *b)
+static double evaluate_contact_residual(struct tact_world *world, const struct block *block,
+                                        struct barrier_block *b)
 {
     struct barrier *barrier = &world->barrier;
     struct barrier_cone *cones = barrier->cones + b->first;
@@ -293,16 +296,16 @@ static double evaluate_contact(struct tact_world *world, const struct block *blo
     memcpy(u, b->target_velocity, sizeof u);
     tact_direct_velocity(&world->direct, block, barrier->v, u);
     tact_block_add_compliance(block, b->r, u);
-    u[0] += find_slip(cones, u, b->slope);
+    u[0] += compute_de_saxce_term(cones, u, b->slope);
     for (int k = 0; k < b->count; k++) {
         struct barrier_cone *p = &cones[k];
-        multiply_rows(p, b->r, p->primal_residual);
+        multiply_cone_rows(p, b->r, p->primal_residual);
         for (int i = 0; i < p->size; i++) {
             p->primal_residual[i] -= p->s[i];
         }
-        add_transposed(p, p->y, sum);
-        find_scaling(p);
-        gap += p->s[0] * p->y[0] + tail_dot(p->s, p->y, p->size);
+        add_transposed_cone_rows(p, p->y, sum);
+        compute_nesterov_todd_scaling(p);
+        gap += p->s[0] * p->y[0] + dot_of_vector_part(p->s, p->y, p->size);
     }
     for (int k = 0; k < 6; k++) {
         b->velocity_residual[k] = k < b->rows ? u[k] - sum[k] : 0.0;
@@ -312,7 +315,8 @@ static double evaluate_contact(struct tact_world *world, const struct block *blo
 
 /* Computes the residual of the momentum and of each contact. Returns the mean product of impulse
  * and velocity. */
-static double evaluate_all(struct tact_world *world, const struct island *island, int cones)
+static double evaluate_island_residuals(struct tact_world *world, const struct island *island,
+                                        int cones)
 {
     struct direct *d = &world->direct;
     struct barrier *barrier = &world->barrier;
@@ -324,12 +328,12 @@ static double evaluate_all(struct tact_world *world, const struct island *island
         for (int k = 0; k < 6; k++) {
             left[k] = free[k] - barrier->v[6 * i + k];
         }
-        tact_six_apply(d->rhs + 6 * i, 1.0, d->mass + 36 * (size_t)i, left);
+        tact_six_add_matrix_vector(d->rhs + 6 * i, 1.0, d->mass + 36 * (size_t)i, left);
     }
     for (int i = 0; i < island->blocks.count; i++) {
         const struct block *block = &world->blocks[island->blocks.at[i]];
         tact_direct_add_rhs(d, block, barrier->blocks[i].r);
-        gap += evaluate_contact(world, block, &barrier->blocks[i]);
+        gap += evaluate_contact_residual(world, block, &barrier->blocks[i]);
     }
     memcpy(barrier->momentum_residual, d->rhs, 6 * (size_t)island->owners.count * sizeof *d->rhs);
     return gap / cones;
@@ -342,7 +346,7 @@ static void add_stiffness(const struct barrier_cone *p, double *out)
     for (int i = 0; i < p->size; i++) {
         a[i] = p->w[i];
     }
-    add_transposed(p, a, row); /* W^2 = beta^2 (2 w w' - J) */
+    add_transposed_cone_rows(p, a, row); /* W^2 = beta^2 (2 w w' - J) */
     for (int q = 0; q < 6; q++) {
         tact_axpy(out + 6 * q, 2.0 * size * row[q], row, 6);
     }
@@ -359,7 +363,7 @@ static void add_stiffness(const struct barrier_cone *p, double *out)
 static int assemble_system(struct tact_world *world, const struct island *island)
 {
     struct barrier *barrier = &world->barrier;
-    tact_direct_begin(&world->direct);
+    tact_direct_set_mass_matrices(&world->direct);
     for (int i = 0; i < island->blocks.count; i++) {
         const struct block *block = &world->blocks[island->blocks.at[i]];
         struct barrier_block *b = &barrier->blocks[i];
@@ -375,13 +379,13 @@ static int assemble_system(struct tact_world *world, const struct island *island
             b->inverse[q] = q % 7 == 0;
         }
         if (block->cross_coupled) {
-            tact_six_multiply(h, 1.0, slip, block->cross_cfm);
+            tact_six_add_product(h, 1.0, slip, block->cross_cfm);
         }
         if (!tact_six_solve(h, b->inverse, 6)) {
             return 0;
         }
         memset(b->c, 0, sizeof b->c);
-        tact_six_multiply(b->c, -1.0, b->inverse, slip);
+        tact_six_add_product(b->c, -1.0, b->inverse, slip);
         tact_direct_add_block(&world->direct, block, b->c);
     }
     return tact_direct_factor(&world->direct);
@@ -389,7 +393,7 @@ static int assemble_system(struct tact_world *world, const struct island *island
 
 /* Sets the target of a cone's step: product of impulse and velocity equal to `centre`; with
  * `second`, corrected by the second-order term of the last step (ds, dy). */
-static void set_target(struct barrier_cone *p, double centre, int second)
+static void set_complementarity_target(struct barrier_cone *p, double centre, int second)
 {
     double left[4], a[4], b[4], both[4];
     jordan_product(p->lambda, p->lambda, p->size, left);
@@ -398,8 +402,8 @@ static void set_target(struct barrier_cone *p, double centre, int second)
     }
     left[0] += centre;
     if (second) {
-        scale_by(p, 0, p->ds, a);
-        scale_by(p, 1, p->dy, b);
+        apply_nesterov_todd_scaling(p, 0, p->ds, a);
+        apply_nesterov_todd_scaling(p, 1, p->dy, b);
         jordan_product(a, b, p->size, both);
         for (int i = 0; i < p->size; i++) {
             left[i] -= both[i];
@@ -409,40 +413,40 @@ static void set_target(struct barrier_cone *p, double centre, int second)
 }
 
 /* W (target - W ds): the change of the dual velocity that belongs to ds. */
-static void dual_velocity(const struct barrier_cone *p, const double *ds, double *out)
+static void dual_velocity_change(const struct barrier_cone *p, const double *ds, double *out)
 {
     double x[4];
-    scale_by(p, 0, ds, x);
+    apply_nesterov_todd_scaling(p, 0, ds, x);
     for (int i = 0; i < p->size; i++) {
         x[i] = p->scaled_target[i] - x[i];
     }
-    scale_by(p, 0, x, out);
+    apply_nesterov_todd_scaling(p, 0, x, out);
 }
 
 /* The step of a contact whose bodies change their velocities by v. Returns the fraction of it that
  * stays inside its cones. */
-static double contact_step(struct tact_world *world, const struct block *block,
-                           struct barrier_block *b)
+static double compute_contact_step(struct tact_world *world, const struct block *block,
+                                   struct barrier_block *b)
 {
     double most = 1e30, u[6] = {0.0};
     tact_direct_velocity(&world->direct, block, world->direct.rhs, u);
     memcpy(b->dr, b->a, sizeof b->dr);
-    tact_six_apply(b->dr, 1.0, b->c, u);
+    tact_six_add_matrix_vector(b->dr, 1.0, b->c, u);
     for (int k = b->first; k < b->first + b->count; k++) {
         struct barrier_cone *p = &world->barrier.cones[k];
-        multiply_rows(p, b->dr, p->ds);
+        multiply_cone_rows(p, b->dr, p->ds);
         for (int i = 0; i < p->size; i++) {
             p->ds[i] += p->primal_residual[i];
         }
-        dual_velocity(p, p->ds, p->dy);
-        most = tact_min(most, longest_step(p->s, p->ds, p->size));
-        most = tact_min(most, longest_step(p->y, p->dy, p->size));
+        dual_velocity_change(p, p->ds, p->dy);
+        most = tact_min(most, max_step_inside_cone(p->s, p->ds, p->size));
+        most = tact_min(most, max_step_inside_cone(p->y, p->dy, p->size));
     }
     return most;
 }
 
 /* Solves for a step. Returns the fraction of it that stays inside all cones. */
-static double solve_step(struct tact_world *world, const struct island *island)
+static double solve_interior_point_step(struct tact_world *world, const struct island *island)
 {
     struct direct *d = &world->direct;
     struct barrier *barrier = &world->barrier;
@@ -452,26 +456,26 @@ static double solve_step(struct tact_world *world, const struct island *island)
         struct barrier_block *b = &barrier->blocks[i];
         double sum[6] = {0.0}, y[4];
         for (int k = b->first; k < b->first + b->count; k++) {
-            dual_velocity(&barrier->cones[k], barrier->cones[k].primal_residual, y);
-            add_transposed(&barrier->cones[k], y, sum);
+            dual_velocity_change(&barrier->cones[k], barrier->cones[k].primal_residual, y);
+            add_transposed_cone_rows(&barrier->cones[k], y, sum);
         }
         for (int k = 0; k < 6; k++) {
             sum[k] = k < b->rows ? sum[k] - b->velocity_residual[k] : 0.0;
         }
         memset(b->a, 0, sizeof b->a);
-        tact_six_apply(b->a, 1.0, b->inverse, sum);
+        tact_six_add_matrix_vector(b->a, 1.0, b->inverse, sum);
         tact_direct_add_rhs(d, &world->blocks[island->blocks.at[i]], b->a);
     }
-    tact_direct_substitute(d);
+    tact_direct_back_substitute(d);
     for (int i = 0; i < island->blocks.count; i++) {
         const struct block *block = &world->blocks[island->blocks.at[i]];
-        most = tact_min(most, contact_step(world, block, &barrier->blocks[i]));
+        most = tact_min(most, compute_contact_step(world, block, &barrier->blocks[i]));
     }
-    return tact_min(1.0, STEP_FRACTION * most);
+    return tact_min(1.0, BOUNDARY_STEP_FRACTION * most);
 }
 
 /* The mean product of impulse and velocity after that fraction of the step. */
-static double gap_after(const struct barrier *barrier, int cones, double share)
+static double complementarity_after_step(const struct barrier *barrier, int cones, double share)
 {
     double gap = 0.0;
     for (int i = 0; i < cones; i++) {
@@ -492,14 +496,16 @@ static int predict_and_correct(struct tact_world *world, const struct island *is
         return 0;
     }
     for (int i = 0; i < cones; i++) {
-        set_target(&barrier->cones[i], 0.0, 0);
+        set_complementarity_target(&barrier->cones[i], 0.0, 0);
     }
-    double left = tact_max(0.0, gap_after(barrier, cones, solve_step(world, island))) / gap;
+    double left = tact_max(0.0, complementarity_after_step(
+                                    barrier, cones, solve_interior_point_step(world, island))) /
+                  gap;
     double centre = gap * tact_min(1.0, left * left * left);
     for (int i = 0; i < cones; i++) {
-        set_target(&barrier->cones[i], centre, 1);
+        set_complementarity_target(&barrier->cones[i], centre, 1);
     }
-    double share = solve_step(world, island);
+    double share = solve_interior_point_step(world, island);
     tact_axpy(barrier->v, share, world->direct.rhs, 6 * island->owners.count);
     for (int i = 0; i < island->blocks.count; i++) {
         tact_axpy(barrier->blocks[i].r, share, barrier->blocks[i].dr, 6);
@@ -508,21 +514,21 @@ static int predict_and_correct(struct tact_world *world, const struct island *is
         tact_axpy(barrier->cones[i].s, share, barrier->cones[i].ds, barrier->cones[i].size);
         tact_axpy(barrier->cones[i].y, share, barrier->cones[i].dy, barrier->cones[i].size);
     }
-    return share > MIN_STEP;
+    return share > MIN_STEP_LENGTH;
 }
 
 int tact_barrier_solve(struct tact_world *world, const struct island *island, int most)
 {
     int steps = 0;
-    if (tact_island_has_hands(world, island) || !tact_direct_order(world, island)) {
+    if (tact_island_has_hands(world, island) || !tact_direct_order_nodes(world, island)) {
         return 0;
     }
     int cones = build_cones(world, island);
     double first = cones ? init_iterates(world, island, cones) : 0.0, gap = first;
     while (first > 0.0 && steps < most) {
         double before = gap;
-        gap = evaluate_all(world, island, cones);
-        int still = gap < STAGNATION * first && gap > 0.5 * before;
+        gap = evaluate_island_residuals(world, island, cones);
+        int still = gap < STAGNATED_PRODUCT_RATIO * first && gap > 0.5 * before;
         if (still || !(gap > SOLVED * first) || !predict_and_correct(world, island, cones, gap)) {
             break;
         }

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include "contact/linear.h"
 
-#define DRIFT_ANGLE 0.02 /* largest rotation of a Runge-Kutta step [rad] */
+#define MAX_RK_STEP_ANGLE 0.02 /* largest rotation of a Runge-Kutta step [rad] */
 #define DRIFT_STEPS                                                                                \
     64 /* largest number of steps a tick: beyond 1.28 rad a tick accuracy decreases */
 #define STRAIGHT_ANGLE                                                                             \
@@ -20,7 +20,7 @@ static void unpack(const double *packed, double *m)
 
 /* 1 where the inertia and tr(I)/2 1 - I, the second moment of the mass, are positive definite up to
  * rounding. */
-static int is_physical(const double *inertia)
+static int is_physical_inertia(const double *inertia)
 {
     double half = 0.5 * (inertia[0] + inertia[4] + inertia[8]);
     if (!(half > 0.0) || !isfinite(half)) {
@@ -47,7 +47,7 @@ int tact_body_set_mass(struct tact_body *body, double mass, const double inertia
 {
     double m[9];
     unpack(inertia, m);
-    if (!(mass > 0.0) || !isfinite(mass) || !is_physical(m)) {
+    if (!(mass > 0.0) || !isfinite(mass) || !is_physical_inertia(m)) {
         return -EINVAL;
     }
     body->mass = mass;
@@ -86,31 +86,33 @@ static void angular_velocity(const struct tact_body *body, const double *q, cons
 }
 
 /* Time derivative of a quaternion at angular velocity w. */
-static void quat_rate(const double *w, const double *q, double *rate)
+static void quaternion_rate(const double *w, const double *q, double *rate)
 {
     const double half[4] = {0.0, 0.5 * w[0], 0.5 * w[1], 0.5 * w[2]};
     tact_quat_mul(rate, half, q);
 }
 
 /* The same for a free body with angular momentum l. */
-static void free_rate(const struct tact_body *body, const double *q, const double *l, double *rate)
+static void free_body_quaternion_rate(const struct tact_body *body, const double *q,
+                                      const double *l, double *rate)
 {
     double w[3], unit[4] = {q[0], q[1], q[2], q[3]};
     tact_quat_normalize(unit);
     angular_velocity(body, unit, l, w);
-    quat_rate(w, q, rate);
+    quaternion_rate(w, q, rate);
 }
 
-static void rotate_step(const struct tact_body *body, const double *l, double h, double *q)
+static void runge_kutta_rotation_step(const struct tact_body *body, const double *l, double h,
+                                      double *q)
 {
     double k[4][4], at[4];
-    free_rate(body, q, l, k[0]);
+    free_body_quaternion_rate(body, q, l, k[0]);
     for (int stage = 1; stage < 4; stage++) {
         double step = stage == 3 ? h : 0.5 * h;
         for (int i = 0; i < 4; i++) {
             at[i] = q[i] + step * k[stage - 1][i];
         }
-        free_rate(body, at, l, k[stage]);
+        free_body_quaternion_rate(body, at, l, k[stage]);
     }
     for (int i = 0; i < 4; i++) {
         q[i] += h / 6.0 * (k[0][i] + 2.0 * k[1][i] + 2.0 * k[2][i] + k[3][i]);
@@ -119,10 +121,10 @@ static void rotate_step(const struct tact_body *body, const double *l, double h,
 }
 
 /* The same at constant angular velocity. */
-static void rotate_constant(const double *w, double h, double *q)
+static void rotate_at_constant_rate(const double *w, double h, double *q)
 {
     double rate[4];
-    quat_rate(w, q, rate);
+    quaternion_rate(w, q, rate);
     for (int i = 0; i < 4; i++) {
         q[i] += h * rate[i];
     }
@@ -135,13 +137,14 @@ void tact_body_drift(struct tact_body *body, double h)
     tact_body_momentum(body, l);
     /* An angle that is not finite takes the largest number of steps, and the pose becomes not
      * finite. */
-    int steps = angle <= DRIFT_ANGLE * DRIFT_STEPS ? 1 + (int)(angle / DRIFT_ANGLE) : DRIFT_STEPS;
+    int steps = angle <= MAX_RK_STEP_ANGLE * DRIFT_STEPS ? 1 + (int)(angle / MAX_RK_STEP_ANGLE)
+                                                         : DRIFT_STEPS;
     if (angle > STRAIGHT_ANGLE) {
         for (int i = 0; i < steps; i++) {
-            rotate_step(body, l, h / steps, body->pose.quat_wxyz);
+            runge_kutta_rotation_step(body, l, h / steps, body->pose.quat_wxyz);
         }
     } else if (angle > 0.0) {
-        rotate_constant(body->twist + 3, h, body->pose.quat_wxyz);
+        rotate_at_constant_rate(body->twist + 3, h, body->pose.quat_wxyz);
     }
     tact_v3_axpy(body->pose.position, h, body->twist);
     tact_body_refresh(body);

@@ -28,20 +28,21 @@ const struct tact_pose *tact_constraint_pose(const struct tact_world *world,
     return body ? &body->pose : &fixed;
 }
 
-static int is_owner(const struct tact_world *world, struct tact_owner owner)
+static int is_existing_owner(const struct tact_world *world, struct tact_owner owner)
 {
     return owner.index >= 0 && (owner.kind == TACT_OWNER_FIXED ||
                                 (owner.kind == TACT_OWNER_BODY && owner.index < world->body_count));
 }
 
-static int can_join(const struct tact_world *world, struct tact_owner a, struct tact_owner b)
+static int can_constrain_bodies(const struct tact_world *world, struct tact_owner a,
+                                struct tact_owner b)
 {
-    return is_owner(world, a) && is_owner(world, b) &&
+    return is_existing_owner(world, a) && is_existing_owner(world, b) &&
            (a.kind == TACT_OWNER_BODY || b.kind == TACT_OWNER_BODY) &&
            (a.kind != b.kind || a.index != b.index);
 }
 
-static int is_pose(const struct tact_pose *pose)
+static int is_valid_pose(const struct tact_pose *pose)
 {
     double sum = 0.0, size = 0.0;
     for (int i = 0; i < 4; i++) {
@@ -69,7 +70,7 @@ int tact_constraint_between(struct tact_world *world, enum tact_constraint_kind 
                             struct tact_constraint *out)
 {
     memset(out, 0, sizeof *out);
-    if (!can_join(world, a, b) || !is_pose(frame)) {
+    if (!can_constrain_bodies(world, a, b) || !is_valid_pose(frame)) {
         return -EINVAL;
     }
     out->kind = kind;
@@ -84,10 +85,10 @@ int tact_world_add_constraint(struct tact_world *world, const struct tact_constr
 {
     int turns = constraint->kind == TACT_CONSTRAINT_HINGE;
     if (world->finished || (unsigned)constraint->kind > TACT_CONSTRAINT_FIXED ||
-        !can_join(world, constraint->a, constraint->b) || !is_pose(&constraint->in_a) ||
-        !is_pose(&constraint->in_b) || !isfinite(constraint->lower + constraint->upper) ||
-        !(constraint->damping >= 0.0) || !(constraint->friction >= 0.0) ||
-        !isfinite(constraint->damping + constraint->friction) ||
+        !can_constrain_bodies(world, constraint->a, constraint->b) ||
+        !is_valid_pose(&constraint->in_a) || !is_valid_pose(&constraint->in_b) ||
+        !isfinite(constraint->lower + constraint->upper) || !(constraint->damping >= 0.0) ||
+        !(constraint->friction >= 0.0) || !isfinite(constraint->damping + constraint->friction) ||
         (turns && constraint->lower < constraint->upper &&
          (constraint->lower < -pi || constraint->upper > pi))) {
         return -EINVAL;
@@ -116,18 +117,18 @@ struct tact_constraint *tact_world_constraint(struct tact_world *world, int inde
     return &world->constraints[index].constraint;
 }
 
-static int is_side(const struct tact_owner *side, const struct tact_owner *owner)
+static int is_same_owner(const struct tact_owner *side, const struct tact_owner *owner)
 {
     return side->kind == owner->kind && side->index == owner->index;
 }
 
-int tact_constraints_join(const struct tact_world *world, const struct tact_owner *a,
-                          const struct tact_owner *b)
+int tact_constraints_connect(const struct tact_world *world, const struct tact_owner *a,
+                             const struct tact_owner *b)
 {
     for (int i = 0; i < world->constraint_count; i++) {
         const struct tact_constraint *constraint = &world->constraints[i].constraint;
-        if ((is_side(&constraint->a, a) && is_side(&constraint->b, b)) ||
-            (is_side(&constraint->a, b) && is_side(&constraint->b, a))) {
+        if ((is_same_owner(&constraint->a, a) && is_same_owner(&constraint->b, b)) ||
+            (is_same_owner(&constraint->a, b) && is_same_owner(&constraint->b, a))) {
             return 1;
         }
     }
@@ -135,7 +136,8 @@ int tact_constraints_join(const struct tact_world *world, const struct tact_owne
 }
 
 /* Rotation of frame a relative to frame b, by at most half a turn. */
-static void turn_between(const struct tact_pose *fa, const struct tact_pose *fb, double q[4])
+static void rotation_between_frames(const struct tact_pose *fa, const struct tact_pose *fb,
+                                    double q[4])
 {
     const double *b = fb->quat_wxyz, inverse[4] = {b[0], -b[1], -b[2], -b[3]};
     tact_quat_mul(q, inverse, fa->quat_wxyz);
@@ -162,7 +164,7 @@ void tact_constraint_error(const struct tact_constraint *constraint, const struc
         e[5] = 0.0;
         return;
     }
-    turn_between(&fa, &fb, q);
+    rotation_between_frames(&fa, &fb, q);
     for (int i = 0; i < 3; i++) {
         e[3 + i] = 2.0 * q[1 + i];
     }
@@ -176,7 +178,7 @@ double tact_constraint_value(const struct tact_constraint *constraint, const str
     tact_pose_mul(&fa, a, &constraint->in_a);
     tact_pose_mul(&fb, b, &constraint->in_b);
     if (constraint->kind == TACT_CONSTRAINT_HINGE) {
-        turn_between(&fa, &fb, q);
+        rotation_between_frames(&fa, &fb, q);
         return 2.0 * tact_atan2(q[3], q[0]);
     }
     if (constraint->kind != TACT_CONSTRAINT_SLIDER) {

@@ -7,10 +7,10 @@
 #include "contact/world/rows_internal.h"
 #include "contact/world/world_internal.h"
 
-#define LOCKED                                                                                     \
+#define LOCKED_MOBILITY_RATIO                                                                      \
     1e-5 /* ratio of the mobility to that without joints, below which the joints leave no motion   \
           */
-#define CONSTRAINT_TURN                                                                            \
+#define MAX_CONSTRAINT_ROTATION                                                                    \
     5.0 /* fastest correction of an angular error [rad/s]; of a position error: push_limit */
 #define ROUNDING 2e-15 /* relative rounding error of a pose */
 
@@ -28,8 +28,8 @@ static const struct {
 };
 
 /* J and Y = M^-1 J of a body: the wrench of a unit impulse along each row, and its twist. */
-static void body_rows(const struct tact_body *body, const double *rows, const double *point,
-                      double sign, double *j, double *y)
+static void assemble_body_rows(const struct tact_body *body, const double *rows,
+                               const double *point, double sign, double *j, double *y)
 {
     double arm[3], inverse_mass = 1.0 / body->mass;
     tact_v3_sub(arm, point, body->pose.position);
@@ -60,7 +60,7 @@ static void set_targets(struct tact_world *world, struct world_constraint *w)
     const struct tact_pose *a = tact_constraint_pose(world, constraint->a),
                            *b = tact_constraint_pose(world, constraint->b);
     double h = world->options.period, e[6],
-           most[2] = {world->options.push_limit * h, CONSTRAINT_TURN * h};
+           most[2] = {world->options.push_limit * h, MAX_CONSTRAINT_ROTATION * h};
     double reach = tact_v3_norm(a->position) + tact_v3_norm(b->position) +
                    tact_v3_norm(constraint->in_a.position) +
                    tact_v3_norm(constraint->in_b.position);
@@ -74,7 +74,7 @@ static void set_targets(struct tact_world *world, struct world_constraint *w)
     w->lowest_rate = -INFINITY;
     w->highest_rate = INFINITY;
     if (w->free_row >= 0 && constraint->lower < constraint->upper) {
-        double fastest = w->free_row < 3 ? world->options.push_limit : CONSTRAINT_TURN;
+        double fastest = w->free_row < 3 ? world->options.push_limit : MAX_CONSTRAINT_ROTATION;
         w->lowest_rate = tact_min((constraint->lower - constraint->value) / h, fastest);
         w->highest_rate = tact_max((constraint->upper - constraint->value) / h, -fastest);
     }
@@ -102,8 +102,8 @@ static void assemble_constraint(struct tact_world *world, struct world_constrain
     for (int k = 0; k < 2; k++) {
         const struct tact_body *body = tact_constraint_side(world, w, k);
         if (body) {
-            body_rows(body, w->rows, constraint->point, k ? -1.0 : 1.0, w->j[k], w->y[k]);
-            tact_rows_schur(s, w->j[k], w->y[k], 6);
+            assemble_body_rows(body, w->rows, constraint->point, k ? -1.0 : 1.0, w->j[k], w->y[k]);
+            tact_rows_add_schur(s, w->j[k], w->y[k], 6);
         }
     }
     double linear = s[0] + s[7] + s[14], angular = s[21] + s[28] + s[35];
@@ -173,7 +173,7 @@ static void prepare_free_row(struct tact_world *world, struct world_constraint *
     for (int i = 0; i < rows; i++) {
         w->mobility -= coupling[i] * w->free_response[i];
     }
-    w->mobility = w->mobility > LOCKED * own ? w->mobility : 0.0;
+    w->mobility = w->mobility > LOCKED_MOBILITY_RATIO * own ? w->mobility : 0.0;
 }
 
 void tact_constraints_assemble(struct tact_world *world)
@@ -232,7 +232,7 @@ static void eliminate_mechanism(struct tact_world *world, struct block *block,
     response->coupling = c;
 }
 
-void tact_constraints_eliminate(struct tact_world *world, struct block *block)
+void tact_constraints_reduce_mobility(struct tact_world *world, struct block *block)
 {
     const struct mechanisms *m = &world->mechanisms;
     double own = block->local.s[0];
@@ -249,5 +249,5 @@ void tact_constraints_eliminate(struct tact_world *world, struct block *block)
             eliminate_mechanism(world, block, &block->response[k]);
         }
     }
-    block->locked = !(block->local.s[0] > LOCKED * own);
+    block->locked = !(block->local.s[0] > LOCKED_MOBILITY_RATIO * own);
 }

@@ -85,8 +85,8 @@ struct tact_body *tact_constraint_side(const struct tact_world *world,
                                        const struct world_constraint *w, int side);
 
 /* 1 where a joint connects the two owners. */
-int tact_constraints_join(const struct tact_world *world, const struct tact_owner *a,
-                          const struct tact_owner *b);
+int tact_constraints_connect(const struct tact_world *world, const struct tact_owner *a,
+                             const struct tact_owner *b);
 
 /* Finds the mechanisms and allocates, once constraints and pairs are known. -ENOMEM. */
 int tact_mechanisms_create(struct tact_world *world);
@@ -103,7 +103,7 @@ void tact_constraints_assemble(struct tact_world *world);
 
 /* Subtracts from a contact's S the mobility that the joints of its bodies remove, and computes the
  * response of the joints to the contact. */
-void tact_constraints_eliminate(struct tact_world *world, struct block *block);
+void tact_constraints_reduce_mobility(struct tact_world *world, struct block *block);
 
 /* For a contact none of whose bodies is free of joints: subtracts from its velocity u the
  * velocities that the joints have because bodies move along chords within a tick, which no contact
@@ -112,8 +112,8 @@ void tact_constraints_correct_velocity(const struct tact_world *world, const str
                                        const double *r, double u[6]);
 
 /* Applies the joint impulses that respond to a change of the contact's impulse. */
-void tact_constraints_respond(struct tact_world *world, const struct block *block,
-                              const double *delta);
+void tact_constraints_apply_response(struct tact_world *world, const struct block *block,
+                                     const double *delta);
 
 /* Adds the impulses of all joints of an island to the velocities. */
 void tact_constraints_apply(struct tact_world *world, const struct island *island);

@@ -14,8 +14,8 @@
     0.3 /* rotation in a tick above which joints are satisfied to first order only [rad]           \
          */
 
-static void apply_impulse(struct tact_world *world, const struct world_constraint *w,
-                          const double *impulse)
+static void apply_constraint_impulse(struct tact_world *world, const struct world_constraint *w,
+                                     const double *impulse)
 {
     for (int k = 0; k < 2; k++) {
         struct tact_body *body = tact_constraint_side(world, w, k);
@@ -29,14 +29,14 @@ void tact_constraints_apply(struct tact_world *world, const struct island *islan
 {
     for (int i = 0; i < island->constraints.count; i++) {
         const struct world_constraint *w = &world->constraints[island->constraints.at[i]];
-        apply_impulse(world, w, w->constraint.impulse);
+        apply_constraint_impulse(world, w, w->constraint.impulse);
     }
 }
 
 /* The error at the end of the tick to first order in the velocities. For rotations so fast that
  * Newton's step would not converge. */
-static void linear_rates(const struct tact_world *world, const struct world_constraint *w,
-                         double e[6])
+static void linearised_error_rates(const struct tact_world *world, const struct world_constraint *w,
+                                   double e[6])
 {
     double h = world->options.period;
     tact_constraint_error(&w->constraint, tact_constraint_pose(world, w->constraint.a),
@@ -47,7 +47,7 @@ static void linear_rates(const struct tact_world *world, const struct world_cons
     for (int k = 0; k < 2; k++) {
         const struct tact_body *body = tact_constraint_side(world, w, k);
         if (body) {
-            tact_rows_velocity(e, w->j[k], body->twist, 6);
+            tact_rows_add_velocity(e, w->j[k], body->twist, 6);
         }
     }
 }
@@ -65,7 +65,7 @@ static void rates_of_error(const struct tact_world *world, const struct world_co
         const struct tact_body *body = tact_constraint_side(world, w, k);
         pose[k] = *tact_constraint_pose(world, owner);
         if (body && tact_v3_norm(body->twist + 3) * h > FAST) {
-            linear_rates(world, w, e);
+            linearised_error_rates(world, w, e);
             return;
         }
         if (body) {
@@ -96,8 +96,8 @@ static double free_row_impulse(const struct tact_world *world, struct world_cons
 }
 
 /* Adds factor * x to the impulses of the constrained rows of a mechanism. */
-static void change_constrained(struct tact_world *world, int mechanism, const double *x,
-                               double factor)
+static void change_constrained_impulses(struct tact_world *world, int mechanism, const double *x,
+                                        double factor)
 {
     const struct mechanisms *m = &world->mechanisms;
     const struct mechanism *p = &m->list[mechanism];
@@ -108,7 +108,7 @@ static void change_constrained(struct tact_world *world, int mechanism, const do
             delta[w->constrained[k]] = factor * x[w->row + k - p->row];
             w->constraint.impulse[w->constrained[k]] += delta[w->constrained[k]];
         }
-        apply_impulse(world, w, delta);
+        apply_constraint_impulse(world, w, delta);
     }
 }
 
@@ -136,8 +136,8 @@ void tact_constraints_correct_velocity(const struct tact_world *world, const str
     }
 }
 
-void tact_constraints_respond(struct tact_world *world, const struct block *block,
-                              const double *delta)
+void tact_constraints_apply_response(struct tact_world *world, const struct block *block,
+                                     const double *delta)
 {
     struct mechanisms *m = &world->mechanisms;
     for (int side = 0; side < 2 && m->count; side++) {
@@ -152,7 +152,7 @@ void tact_constraints_respond(struct tact_world *world, const struct block *bloc
                 m->work[i] -= response->impulse[6 * i + k] * delta[k];
             }
         }
-        change_constrained(world, response->mechanism, m->work, 1.0);
+        change_constrained_impulses(world, response->mechanism, m->work, 1.0);
     }
 }
 
@@ -164,7 +164,7 @@ static double impulse_squared(const struct world_constraint *w, const double *r)
 }
 
 /* Computes the velocities of the constrained rows. */
-static void measure_row_velocities(struct tact_world *world, int mechanism)
+static void measure_constraint_velocities(struct tact_world *world, int mechanism)
 {
     struct mechanisms *m = &world->mechanisms;
     for (int i = m->list[mechanism].constraint; i < m->list[mechanism].constraint_end; i++) {
@@ -173,7 +173,7 @@ static void measure_row_velocities(struct tact_world *world, int mechanism)
         for (int k = 0; k < 2; k++) {
             const struct tact_body *body = tact_constraint_side(world, w, k);
             if (body) {
-                tact_rows_velocity(u, w->j[k], body->twist, 6);
+                tact_rows_add_velocity(u, w->j[k], body->twist, 6);
             }
         }
         for (int k = 0; k < w->count; k++) {
@@ -188,14 +188,15 @@ static double solve_mechanism(struct tact_world *world, int mechanism, double *c
     const struct mechanisms *m = &world->mechanisms;
     const struct mechanism *p = &m->list[mechanism];
     double *x = m->work, worst = 0.0;
-    int above_rounding = 0;
+    int exceeds_rounding = 0;
     for (int i = p->constraint; i < p->constraint_end; i++) {
         const struct world_constraint *w = &world->constraints[m->order[i]];
         double e[6];
         rates_of_error(world, w, e);
         for (int k = 0; k < w->count; k++) {
             x[w->row - p->row + k] = -e[w->constrained[k]];
-            above_rounding |= fabs(e[w->constrained[k]]) > w->rounding_rate[w->constrained[k] / 3];
+            exceeds_rounding |=
+                fabs(e[w->constrained[k]]) > w->rounding_rate[w->constrained[k] / 3];
         }
     }
     tact_mechanism_solve(m, mechanism, x, 1);
@@ -211,10 +212,10 @@ static double solve_mechanism(struct tact_world *world, int mechanism, double *c
                most =
                    tact_max(impulse_squared(w, w->constraint.impulse), impulse_squared(w, after));
         *change += moved;
-        worst = above_rounding && most > 0.0 ? tact_max(worst, sqrt(moved / most)) : worst;
+        worst = exceeds_rounding && most > 0.0 ? tact_max(worst, sqrt(moved / most)) : worst;
     }
-    change_constrained(world, mechanism, x, 1.0);
-    measure_row_velocities(world, mechanism);
+    change_constrained_impulses(world, mechanism, x, 1.0);
+    measure_constraint_velocities(world, mechanism);
     return worst;
 }
 
@@ -225,7 +226,7 @@ static double solve_free_row(struct tact_world *world, struct world_constraint *
     for (int k = 0; k < 2; k++) {
         const struct tact_body *body = tact_constraint_side(world, w, k);
         if (body) {
-            tact_rows_velocity(u, w->j[k], body->twist, 6);
+            tact_rows_add_velocity(u, w->j[k], body->twist, 6);
         }
     }
     double delta = free_row_impulse(world, w, u[w->free_row] - w->mobility * old) - old;
@@ -233,15 +234,15 @@ static double solve_free_row(struct tact_world *world, struct world_constraint *
         return 0.0;
     }
     double all[6] = {0.0}, most = impulse_squared(w, w->constraint.impulse);
-    int above_rounding = fabs(delta) * w->mobility > w->rounding_rate[w->free_row / 3];
+    int exceeds_rounding = fabs(delta) * w->mobility > w->rounding_rate[w->free_row / 3];
     all[w->free_row] = delta;
     w->constraint.impulse[w->free_row] += delta;
-    apply_impulse(world, w, all);
-    change_constrained(world, w->mechanism, w->free_response, -delta);
+    apply_constraint_impulse(world, w, all);
+    change_constrained_impulses(world, w->mechanism, w->free_response, -delta);
     double moved = impulse_squared(w, all);
     *change += moved;
     most = tact_max(most, impulse_squared(w, w->constraint.impulse));
-    return above_rounding && most > 0.0 ? sqrt(moved / most) : 0.0;
+    return exceeds_rounding && most > 0.0 ? sqrt(moved / most) : 0.0;
 }
 
 double tact_constraints_sweep(struct tact_world *world, struct island *island)
@@ -272,7 +273,7 @@ void tact_constraints_copy(struct tact_world *world, const struct island *island
         } else {
             double delta = impulses[i] - w->constraint.impulse[w->free_row];
             w->constraint.impulse[w->free_row] = impulses[i];
-            change_constrained(world, w->mechanism, w->free_response, -delta);
+            change_constrained_impulses(world, w->mechanism, w->free_response, -delta);
         }
     }
 }
@@ -295,7 +296,7 @@ double tact_constraints_work(const struct tact_world *world, const struct island
         for (int k = 0; k < 2; k++) {
             const struct tact_body *body = tact_constraint_side(world, w, k);
             if (body) {
-                tact_rows_velocity(u, w->j[k], body->twist, 6);
+                tact_rows_add_velocity(u, w->j[k], body->twist, 6);
             }
         }
         for (int k = 0; k < 6; k++) {

@@ -39,7 +39,7 @@ void tact_direct_destroy(struct direct *d)
     }
 }
 
-void tact_direct_mass(const struct tact_body *body, double *out)
+void tact_direct_body_mass_matrix(const struct tact_body *body, double *out)
 {
     double r[9], ri[9], inertia[9];
     tact_quat_to_m3(r, body->pose.quat_wxyz);
@@ -52,7 +52,7 @@ void tact_direct_mass(const struct tact_body *body, double *out)
     }
 }
 
-void tact_direct_begin(struct direct *d)
+void tact_direct_set_mass_matrices(struct direct *d)
 {
     memset(d->entry, 0, 72 * d->start[d->rows] * sizeof *d->entry);
     memcpy(d->diagonal, d->mass, 36 * (size_t)d->rows * sizeof *d->diagonal);
@@ -73,7 +73,7 @@ void tact_direct_add_rhs(struct direct *d, const struct block *block, const doub
 {
     for (int k = 0; k < block->node_count; k++) {
         const struct block_node *node = &block->nodes[k];
-        tact_six_apply(d->rhs + 6 * d->row[node->node], 1.0, node->j, r);
+        tact_six_add_matrix_vector(d->rhs + 6 * d->row[node->node], 1.0, node->j, r);
     }
 }
 
@@ -82,7 +82,7 @@ void tact_direct_velocity(const struct direct *d, const struct block *block, con
 {
     for (int k = 0; k < block->node_count; k++) {
         const struct block_node *node = &block->nodes[k];
-        tact_rows_velocity(u, node->j, v + 6 * d->row[node->node], node->dof);
+        tact_rows_add_velocity(u, node->j, v + 6 * d->row[node->node], node->dof);
     }
 }
 
@@ -92,17 +92,17 @@ void tact_direct_add_block(struct direct *d, const struct block *block, const do
         int column = d->row[block->nodes[k].node];
         double transposed[36], cj[36] = {0.0};
         tact_six_transpose(transposed, block->nodes[k].j);
-        tact_six_multiply(cj, -1.0, c, transposed);
+        tact_six_add_product(cj, -1.0, c, transposed);
         for (int i = 0; i < block->node_count; i++) {
             int row = d->row[block->nodes[i].node];
             double *out = i == k ? d->diagonal + 36 * (size_t)row : find_entry(d, row, column);
-            tact_six_multiply(out, 1.0, block->nodes[i].j, cj);
+            tact_six_add_product(out, 1.0, block->nodes[i].j, cj);
         }
     }
 }
 
 /* Subtracts L_ik U_kj for all pairs of entries of row k. */
-static void update_trailing(struct direct *d, int k)
+static void subtract_outer_product(struct direct *d, int k)
 {
     for (size_t e = d->start[k]; e < d->start[k + 1]; e++) {
         const double *lower = d->entry + 72 * e + 36;
@@ -110,7 +110,7 @@ static void update_trailing(struct direct *d, int k)
         for (size_t f = d->start[k]; f < d->start[k + 1]; f++) {
             int j = d->column[f];
             double *out = i == j ? d->diagonal + 36 * (size_t)i : find_entry(d, i, j);
-            tact_six_multiply(out, -1.0, lower, d->entry + 72 * f);
+            tact_six_add_product(out, -1.0, lower, d->entry + 72 * f);
         }
     }
 }
@@ -127,28 +127,29 @@ int tact_direct_factor(struct direct *d)
         memcpy(diagonal, inverse, sizeof inverse);
         for (size_t e = d->start[k]; e < d->start[k + 1]; e++) {
             double *lower = d->entry + 72 * e + 36, scaled[36] = {0.0};
-            tact_six_multiply(scaled, 1.0, lower, diagonal);
+            tact_six_add_product(scaled, 1.0, lower, diagonal);
             memcpy(lower, scaled, sizeof scaled);
         }
-        update_trailing(d, k);
+        subtract_outer_product(d, k);
     }
     return 1;
 }
 
-void tact_direct_substitute(struct direct *d)
+void tact_direct_back_substitute(struct direct *d)
 {
     double *x = d->rhs;
     for (int k = 0; k < d->rows; k++) {
         for (size_t e = d->start[k]; e < d->start[k + 1]; e++) {
-            tact_six_apply(x + 6 * d->column[e], -1.0, d->entry + 72 * e + 36, x + 6 * k);
+            tact_six_add_matrix_vector(x + 6 * d->column[e], -1.0, d->entry + 72 * e + 36,
+                                       x + 6 * k);
         }
     }
     for (int k = d->rows - 1; k >= 0; k--) {
         double y[6] = {0.0};
         for (size_t e = d->start[k]; e < d->start[k + 1]; e++) {
-            tact_six_apply(x + 6 * k, -1.0, d->entry + 72 * e, x + 6 * d->column[e]);
+            tact_six_add_matrix_vector(x + 6 * k, -1.0, d->entry + 72 * e, x + 6 * d->column[e]);
         }
-        tact_six_apply(y, 1.0, d->diagonal + 36 * (size_t)k, x + 6 * k);
+        tact_six_add_matrix_vector(y, 1.0, d->diagonal + 36 * (size_t)k, x + 6 * k);
         memcpy(x + 6 * k, y, sizeof y);
     }
 }

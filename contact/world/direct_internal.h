@@ -46,14 +46,14 @@ void tact_direct_destroy(struct direct *direct);
 
 /* Orders the nodes of an island, unless it was ordered last in this tick. Returns 1, or 0 where the
  * fill-in exceeds the capacity. */
-int tact_direct_order(struct tact_world *world, const struct island *island);
+int tact_direct_order_nodes(struct tact_world *world, const struct island *island);
 
 /* Mass matrix of a body, 6 x 6: momentum and angular momentum about its centre of mass, per twist.
  */
-void tact_direct_mass(const struct tact_body *body, double *out);
+void tact_direct_body_mass_matrix(const struct tact_body *body, double *out);
 
 /* Sets the matrix to the mass matrices of the nodes, in the last order. */
-void tact_direct_begin(struct direct *d);
+void tact_direct_set_mass_matrices(struct direct *d);
 
 /* Adds -J^T C J of a contact to the matrix. */
 void tact_direct_add_block(struct direct *d, const struct block *block, const double *c);
@@ -63,7 +63,7 @@ void tact_direct_add_rhs(struct direct *d, const struct block *block, const doub
 
 /* Factors the matrix; 0 where it is singular. substitute() then replaces the right side by dv. */
 int tact_direct_factor(struct direct *d);
-void tact_direct_substitute(struct direct *d);
+void tact_direct_back_substitute(struct direct *d);
 
 /* u += J v, with v six numbers a row. */
 void tact_direct_velocity(const struct direct *d, const struct block *block, const double *v,

@@ -34,7 +34,7 @@ static int count_bits(const struct direct *d, const uint64_t *row)
 }
 
 /* Writes the indices of the set bits of a row; returns their number. */
-static int list_bits(const struct direct *d, const uint64_t *row, int *out)
+static int list_set_bits(const struct direct *d, const uint64_t *row, int *out)
 {
     int count = 0;
     for (int i = 0; i < d->words; i++) {
@@ -87,7 +87,7 @@ static void find_neighbours(struct tact_world *world, const struct island *islan
 }
 
 /* The remaining node with the fewest neighbours. */
-static int find_min_degree(const struct direct *d, int n)
+static int find_node_of_least_degree(const struct direct *d, int n)
 {
     int best = -1;
     for (int i = 0; i < n; i++) {
@@ -114,10 +114,10 @@ static void eliminate_node(struct direct *d, int node, const int *list, int coun
 }
 
 /* Mass matrix of a node: that of a body; the identity for a chain. */
-static void find_mass(const struct tact_world *world, int node, double *out)
+static void find_node_mass_matrix(const struct tact_world *world, int node, double *out)
 {
     if (node < world->body_count) {
-        tact_direct_mass(&world->bodies[node].body, out);
+        tact_direct_body_mass_matrix(&world->bodies[node].body, out);
         return;
     }
     for (int i = 0; i < 36; i++) {
@@ -125,7 +125,7 @@ static void find_mass(const struct tact_world *world, int node, double *out)
     }
 }
 
-int tact_direct_order(struct tact_world *world, const struct island *island)
+int tact_direct_order_nodes(struct tact_world *world, const struct island *island)
 {
     struct direct *d = &world->direct;
     if (d->island == island) {
@@ -136,11 +136,11 @@ int tact_direct_order(struct tact_world *world, const struct island *island)
     find_neighbours(world, island);
     d->start[0] = 0;
     for (int i = 0; i < d->rows; i++) {
-        int next = find_min_degree(d, d->rows);
+        int next = find_node_of_least_degree(d, d->rows);
         if (d->start[i] + (size_t)d->degree[next] > d->room) {
             return 0;
         }
-        int count = list_bits(d, neighbours_of(d, next), d->column + d->start[i]);
+        int count = list_set_bits(d, neighbours_of(d, next), d->column + d->start[i]);
         eliminate_node(d, next, d->column + d->start[i], count);
         d->start[i + 1] = d->start[i] + (size_t)count;
         d->order[i] = d->list[next];
@@ -151,7 +151,7 @@ int tact_direct_order(struct tact_world *world, const struct island *island)
     }
     for (int i = 0; i < d->rows; i++) {
         d->row[d->order[i]] = i;
-        find_mass(world, d->order[i], d->mass + 36 * (size_t)i);
+        find_node_mass_matrix(world, d->order[i], d->mass + 36 * (size_t)i);
     }
     d->island = island;
     return 1;

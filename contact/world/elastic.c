@@ -8,14 +8,15 @@
 #include "contact/linear.h"
 #include "contact/world/sweeps_internal.h"
 
-#define SINGULAR                                                                                   \
+#define SINGULAR_STIFFNESS_RATIO                                                                   \
     1e-9 /* relative to the stiffness of a row: bound on directions without stiffness */
-#define MIN_CFM                                                                                    \
+#define MIN_ELASTIC_ROW_CFM                                                                        \
     1e-6 /* smallest compliance of a row, of its mobility, as that of rigid contacts (springs.c)   \
           */
 
 /* Finds the transmitted rows that have a stiffness; returns their number. */
-static int stiff_rows(const struct block *block, const struct tact_patch *patch, int row[6])
+static int find_rows_with_stiffness(const struct block *block, const struct tact_patch *patch,
+                                    int row[6])
 {
     int count = 0, rolls = patch->kind == TACT_PATCH_ELLIPSE && patch->semi[0] > 0.0;
     for (int i = 0; i < (rolls ? 6 : 4); i++) {
@@ -36,7 +37,7 @@ static void invert_stiffness(const double *stiffness, const int *row, int count,
     for (int i = 0; i < count * count; i++) {
         int p = i / count, q = i % count;
         double even = 0.5 * (stiffness[6 * row[p] + row[q]] + stiffness[6 * row[q] + row[p]]);
-        factor[i] = p == q ? 1.0 + SINGULAR : scale[p] * scale[q] * even;
+        factor[i] = p == q ? 1.0 + SINGULAR_STIFFNESS_RATIO : scale[p] * scale[q] * even;
     }
     tact_ldl_factor(factor, count);
     for (int k = 0; k < count; k++) {
@@ -54,12 +55,12 @@ void tact_elastic_assemble(const struct tact_world *world, struct block *block)
     const struct tact_contact *c = &world->contacts[block->contact];
     double h = world->options.period, inverse[36] = {0.0};
     double time = h + tact_world_pair_law(world, c->a, c->b)->dissipation, scale = 1.0 / (h * time);
-    int row[6], count = stiff_rows(block, &c->patch, row);
+    int row[6], count = find_rows_with_stiffness(block, &c->patch, row);
     invert_stiffness(c->patch.stiffness, row, count, inverse);
     memset(block->cross_cfm, 0, sizeof block->cross_cfm);
     for (int k = 0; k < count; k++) {
         int i = row[k];
-        block->row_cfm[i] = scale * inverse[7 * i] + MIN_CFM * block->local.s[7 * i];
+        block->row_cfm[i] = scale * inverse[7 * i] + MIN_ELASTIC_ROW_CFM * block->local.s[7 * i];
         block->rest_impulse[i] = h * c->patch.wrench[i];
         block->elastic_rows |= 1 << i;
         for (int j = 0; j < 6; j++) {

@@ -4,7 +4,7 @@
 #include "contact/world/sweeps_internal.h"
 
 /* Impulse of a contact times its velocity at the present velocities [J]. */
-static double block_work(const struct tact_world *world, const struct block *block)
+static double contact_impulse_work(const struct tact_world *world, const struct block *block)
 {
     const double *r = world->contacts[block->contact].impulse;
     double u[6] = {0.0}, work = 0.0;
@@ -19,7 +19,7 @@ static double contact_work(const struct tact_world *world, const struct island *
 {
     double work = tact_constraints_work(world, island);
     for (int i = 0; i < island->blocks.count; i++) {
-        work += block_work(world, &world->blocks[island->blocks.at[i]]);
+        work += contact_impulse_work(world, &world->blocks[island->blocks.at[i]]);
     }
     return work;
 }
@@ -34,7 +34,7 @@ struct work {
 /* Largest energy that a contact may add [J]: that of the stabilisation, which separates the bodies,
  * including what gravity and drives remove from it in this tick, and that of the springs of its
  * patch. Restitution adds none. */
-static double bias_energy(const struct block *block)
+static double max_stabilisation_energy(const struct block *block)
 {
     double push = tact_max(block->bias_velocity, 0.0), sum = tact_springs_max_energy(block);
     if (push > tact_max(block->restitution_velocity[0], 0.0)) {
@@ -46,24 +46,25 @@ static double bias_energy(const struct block *block)
 /* Bodies that were separating and that gravity and drives close again within the tick are stopped
  * where they are. At the pre-velocity the impulse that stops them appears to add what gravity then
  * removes. */
-static double stopping_energy(const struct tact_world *world, const struct block *block)
+static double energy_of_stopped_separation(const struct tact_world *world,
+                                           const struct block *block)
 {
     const double *r = world->contacts[block->contact].impulse;
     double parting = tact_min(block->pre_velocity[0], block->approach_gain);
-    return tact_block_rebounds(block) ? 0.0 : 0.5 * r[0] * tact_max(parting, 0.0);
+    return tact_block_has_restitution(block) ? 0.0 : 0.5 * r[0] * tact_max(parting, 0.0);
 }
 
-static struct work measure_work(struct tact_world *world, const struct island *island)
+static struct work measure_island_work(struct tact_world *world, const struct island *island)
 {
     struct work w = {.after = contact_work(world, island)};
-    tact_velocities_set_pre(world, island);
+    tact_velocities_set_before_forces(world, island);
     w.pre = contact_work(world, island);
-    tact_velocities_set_free(world, island);
+    tact_velocities_set_contact_free(world, island);
     w.free = contact_work(world, island);
     tact_velocities_rebuild(world, island);
     for (int i = 0; i < island->blocks.count; i++) {
         const struct block *block = &world->blocks[island->blocks.at[i]];
-        w.allowed += bias_energy(block) + stopping_energy(world, block);
+        w.allowed += max_stabilisation_energy(block) + energy_of_stopped_separation(world, block);
     }
     return w;
 }
@@ -72,23 +73,23 @@ static struct work measure_work(struct tact_world *world, const struct island *i
  * pre-velocities and at the final ones. With the free velocities in place of the pre-velocities an
  * impulse could add r g h / 2 of what gravity removed in the tick, permanently where a body
  * rebounds. */
-static int creates_energy(const struct work *w)
+static int do_impulses_add_energy(const struct work *w)
 {
     return 0.5 * (w->pre + w->after) > w->allowed + 1e-12 * (fabs(w->pre) + fabs(w->after));
 }
 
 /* Scales the restitution of an island's impacts where it adds energy. Returns 1 where it did. */
-static int damp_rebounds(struct tact_world *world, struct island *island, double share)
+static int reduce_restitution(struct tact_world *world, struct island *island, double share)
 {
     int rebounds = 0;
     for (int i = 0; i < island->blocks.count; i++) {
-        rebounds |= tact_block_rebounds(&world->blocks[island->blocks.at[i]]);
+        rebounds |= tact_block_has_restitution(&world->blocks[island->blocks.at[i]]);
     }
     if (!rebounds) {
         return 0;
     }
-    struct work w = measure_work(world, island);
-    if (!creates_energy(&w)) {
+    struct work w = measure_island_work(world, island);
+    if (!do_impulses_add_energy(&w)) {
         return 0;
     }
     for (int i = 0; i < island->blocks.count; i++) {
@@ -107,7 +108,7 @@ void tact_energy_bound_rebound(struct tact_world *world, struct tact_solve_stats
         any = 0;
         for (int i = 0; i < world->islands.count; i++) {
             struct island *island = &world->islands.list[i];
-            island->open = damp_rebounds(world, island, round ? 0.0 : 0.5);
+            island->open = reduce_restitution(world, island, round ? 0.0 : 0.5);
             world->counts[TACT_COUNT_DAMPED] += island->open;
             any |= island->open;
         }
@@ -119,7 +120,7 @@ void tact_energy_bound_rebound(struct tact_world *world, struct tact_solve_stats
 
 /* Scaled by s, the impulses do the work s (pre + free) / 2 + s^2 (after - free) / 2. Returns the
  * largest s that adds no more than is allowed. */
-static double largest_scale(const struct work *w)
+static double largest_passive_impulse_scale(const struct work *w)
 {
     double p = 0.5 * (w->pre + w->free), q = 0.5 * (w->after - w->free);
     return q > 0.0 ? tact_min(1.0, (sqrt(p * p + 4.0 * q * w->allowed) - p) / (2.0 * q)) : 1.0;
@@ -130,10 +131,10 @@ void tact_energy_bound_unsolved(struct tact_world *world, struct island *island)
     if (!tact_sweeps_can_search(world, island)) {
         return;
     }
-    struct work w = measure_work(world, island);
-    if (creates_energy(&w)) {
+    struct work w = measure_island_work(world, island);
+    if (do_impulses_add_energy(&w)) {
         world->counts[TACT_COUNT_SCALED]++;
-        tact_sweeps_scale(world, island, largest_scale(&w));
+        tact_sweeps_scale_impulses(world, island, largest_passive_impulse_scale(&w));
         tact_sweeps_enforce_limits(world, island);
     }
 }

@@ -7,7 +7,8 @@
 #include "contact/world/body.h"
 #include "contact/world/hand_internal.h"
 
-#define LIMIT_PASSES 3 /* most passes in a tick in which drives are found to be at their limits */
+#define MAX_DRIVE_LIMIT_PASSES                                                                     \
+    3 /* most passes in a tick in which drives are found to be at their limits */
 
 /* A base that moves is links 0 to 5, one after another. */
 static int check_base(const struct tact_link_def *links, int count)
@@ -24,7 +25,7 @@ static int check_base(const struct tact_link_def *links, int count)
 }
 
 /* 1 for the coordinates of a base but the last: they have no mass. */
-static int is_massless(const struct tact_link_def *def, int index)
+static int is_massless_base_coordinate(const struct tact_link_def *def, int index)
 {
     return def->joint == TACT_JOINT_BASE && index < TACT_HAND_BASE - 1;
 }
@@ -40,14 +41,16 @@ static int check_link_def(const struct tact_link_def *def, int index)
         def->damping < 0.0 || def->limit < 0.0 || !(tact_v3_norm(def->axis) > 0.0)) {
         return -EINVAL;
     }
-    return is_massless(def, index) ? 0 : tact_body_set_mass(&body, def->mass, def->inertia);
+    return is_massless_base_coordinate(def, index)
+               ? 0
+               : tact_body_set_mass(&body, def->mass, def->inertia);
 }
 
 static void init_link(struct link *link, const struct tact_link_def *def, int index)
 {
     struct tact_body body;
     link->def = *def;
-    if (is_massless(def, index)) {
+    if (is_massless_base_coordinate(def, index)) {
         link->def.mass = 0.0;
     } else {
         tact_body_set_mass(&body, def->mass, def->inertia);
@@ -168,7 +171,7 @@ static double spring_torque(const struct tact_hand *hand, int i)
 }
 
 /* Constant part of a drive's torque: that at rate 0, or its limit where that is reached. */
-static double drive_constant(const struct tact_hand *hand, int i)
+static double constant_drive_torque(const struct tact_hand *hand, int i)
 {
     const double reached = hand->state.saturated[i];
     return reached != 0.0 ? reached * hand->links[i].def.limit : spring_torque(hand, i);
@@ -177,12 +180,12 @@ static double drive_constant(const struct tact_hand *hand, int i)
 static double drive_torque(const struct tact_hand *hand, int i, double v, double h)
 {
     const struct tact_link_def *def = &hand->links[i].def;
-    double constant = drive_constant(hand, i);
+    double constant = constant_drive_torque(hand, i);
     return hand->state.saturated[i] != 0.0 ? constant
                                            : constant - (h * def->stiffness + def->damping) * v;
 }
 
-static int factor_drives(struct tact_hand *hand, double h)
+static int factor_mass_with_drives(struct tact_hand *hand, double h)
 {
     double *diagonal = hand->scratch;
     for (int i = 0; i < hand->count; i++) {
@@ -194,21 +197,22 @@ static int factor_drives(struct tact_hand *hand, double h)
 }
 
 /* velocity = (M + h D + h^2 K)^-1 (rhs + h drives + extra), and w with it. */
-static void solve_rates(struct tact_hand *hand, double h, const double *extra)
+static void solve_joint_rates(struct tact_hand *hand, double h, const double *extra)
 {
     for (int i = 0; i < hand->count; i++) {
-        hand->velocity[i] = hand->rhs[i] + h * drive_constant(hand, i) + (extra ? extra[i] : 0.0);
+        hand->velocity[i] =
+            hand->rhs[i] + h * constant_drive_torque(hand, i) + (extra ? extra[i] : 0.0);
     }
-    tact_hand_reduce(hand, hand->velocity);
+    tact_hand_apply_inverse_transpose(hand, hand->velocity);
     for (int i = 0; i < hand->count; i++) {
         hand->w[hand->links[i].slot] = hand->velocity[i];
     }
-    tact_hand_expand(hand, hand->velocity);
+    tact_hand_apply_inverse_factor(hand, hand->velocity);
 }
 
 /* Length of the torque that the drive of joint i demands at these rates, without its limit, from
  * drive_torque() of its joints. */
-static double drive_length(const double *torque, int count)
+static double drive_demand_length(const double *torque, int count)
 {
     double sum = 0.0;
     for (int i = 0; i < count; i++) {
@@ -218,7 +222,7 @@ static double drive_length(const double *torque, int count)
 }
 
 /* Marks the drives whose torque would exceed their limit; returns how many are new. */
-static int mark_saturated(struct tact_hand *hand, double h)
+static int mark_saturated_drives(struct tact_hand *hand, double h)
 {
     int found = 0, count;
     for (int i = 0; i < hand->count; i += count) {
@@ -229,7 +233,7 @@ static int mark_saturated(struct tact_hand *hand, double h)
             torque[k] = drive_torque(hand, i + k, hand->velocity[i + k], h);
             reached |= hand->state.saturated[i + k] != 0.0;
         }
-        const double length = drive_length(torque, count);
+        const double length = drive_demand_length(torque, count);
         for (int k = 0; k < count && limit > 0.0 && !reached && length > limit; k++) {
             hand->state.saturated[i + k] =
                 count > 1 ? torque[k] / length : copysign(1.0, torque[k]);
@@ -244,7 +248,7 @@ int tact_hand_free_velocity(struct tact_hand *hand, double h, const double gravi
 {
     int n = hand->count, limited = 0;
     tact_hand_mass_matrix(hand, hand->mass);
-    tact_hand_bias(hand, gravity, hand->bias);
+    tact_hand_bias_torque(hand, gravity, hand->bias);
     for (int i = 0; i < n; i++) {
         hand->rhs[i] = -h * hand->bias[i];
         for (int j = 0; j < n; j++) {
@@ -254,18 +258,18 @@ int tact_hand_free_velocity(struct tact_hand *hand, double h, const double gravi
         limited |= hand->links[i].def.limit > 0.0;
     }
     if (hand->moves) {
-        tact_hand_base_aim(hand);
+        tact_hand_base_update_target_error(hand);
     }
-    int rc = factor_drives(hand, h);
-    for (int pass = 0; limited && !rc && pass < LIMIT_PASSES; pass++) {
-        solve_rates(hand, h, impulse);
-        if (!mark_saturated(hand, h)) {
+    int rc = factor_mass_with_drives(hand, h);
+    for (int pass = 0; limited && !rc && pass < MAX_DRIVE_LIMIT_PASSES; pass++) {
+        solve_joint_rates(hand, h, impulse);
+        if (!mark_saturated_drives(hand, h)) {
             break;
         }
-        rc = factor_drives(hand, h);
+        rc = factor_mass_with_drives(hand, h);
     }
     if (!rc) {
-        solve_rates(hand, h, NULL);
+        solve_joint_rates(hand, h, NULL);
     }
     return rc;
 }
@@ -285,7 +289,8 @@ double tact_hand_drive_margin(const struct tact_hand *hand, int link, double h, 
             *saturated |= hand->state.saturated[i + k] != 0.0;
         }
         if (hand->links[i].def.limit > 0.0) {
-            least = fmin(least, tact_margin(drive_length(torque, count), hand->links[i].def.limit));
+            least = fmin(least,
+                         tact_margin(drive_demand_length(torque, count), hand->links[i].def.limit));
         }
     }
     return least;
@@ -301,7 +306,7 @@ static void store_torques(struct tact_hand *hand, double h)
         for (int k = 0; k < count; k++) {
             torque[k] = drive_torque(hand, i + k, hand->velocity[i + k], h);
         }
-        const double length = drive_length(torque, count);
+        const double length = drive_demand_length(torque, count);
         for (int k = 0; k < count && limit > 0.0 && length > limit; k++) {
             torque[k] = count > 1 ? torque[k] * limit / length : copysign(limit, torque[k]);
         }

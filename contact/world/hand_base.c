@@ -4,7 +4,7 @@
 #include "contact/elementary.h"
 #include "contact/world/hand_internal.h"
 
-#define KEPT_SIDE 0.05 /* from half a turn: the rotation keeps its sense [rad] */
+#define ROTATION_SENSE_MARGIN 0.05 /* from half a turn: the rotation keeps its sense [rad] */
 
 static const double pi = 3.14159265358979323846;
 
@@ -75,7 +75,7 @@ static void target_angular_velocity(double out[3], const double v[3], const doub
 
 /* The shortest rotation to the target; near half a turn in the sense of the last torque, so that it
  * does not change from tick to tick. */
-void tact_hand_base_aim(struct tact_hand *hand)
+void tact_hand_base_update_target_error(struct tact_hand *hand)
 {
     const double *q = hand->state.q, *target = hand->state.target, *torque = hand->state.torque;
     double now[4], wanted[4], back[4], turn[4], *error = hand->base_error + 3;
@@ -90,7 +90,7 @@ void tact_hand_base_aim(struct tact_hand *hand)
     tact_quat_mul(turn, wanted, back);
     tact_quat_to_rotvec(error, turn);
     const double angle = tact_v3_norm(error);
-    if (angle > pi - KEPT_SIDE && tact_v3_dot(error, torque + 3) < 0.0) {
+    if (angle > pi - ROTATION_SENSE_MARGIN && tact_v3_dot(error, torque + 3) < 0.0) {
         tact_v3_scale(error, error, 1.0 - 2.0 * pi / angle);
     }
 }

@@ -73,7 +73,7 @@ static void apply_inertia(const double *in, const double *t, double *out)
 }
 
 /* The inertia of the link alone about the origin of the base (parallel axes). */
-static void own_inertia(const struct link *link, double *in)
+static void link_inertia_about_base(const struct link *link, double *in)
 {
     double m = link->def.mass;
     const double *c = link->center, *w = link->world;
@@ -98,7 +98,7 @@ void tact_hand_mass_matrix(struct tact_hand *hand, double *m)
     int n = hand->count;
     memset(m, 0, sizeof *m * (size_t)n * (size_t)n);
     for (int i = 0; i < n; i++) {
-        own_inertia(&hand->links[i], hand->links[i].composite);
+        link_inertia_about_base(&hand->links[i], hand->links[i].composite);
     }
     for (int i = n - 1; i >= 0; i--) {
         struct link *link = &hand->links[i];
@@ -174,7 +174,7 @@ static void add_force_cross(double *out, const double *a, const double *f)
     tact_v3_add(out + 3, out + 3, t);
 }
 
-void tact_hand_bias(struct tact_hand *hand, const double gravity[3], double *bias)
+void tact_hand_bias_torque(struct tact_hand *hand, const double gravity[3], double *bias)
 {
     for (int i = 0; i < hand->count; i++) {
         struct link *link = &hand->links[i];
@@ -187,7 +187,7 @@ void tact_hand_bias(struct tact_hand *hand, const double gravity[3], double *bia
                    sizeof link->acceleration);
         }
         add_velocity_product(hand, i, link->acceleration);
-        own_inertia(link, inertia);
+        link_inertia_about_base(link, inertia);
         apply_inertia(inertia, link->velocity, momentum);
         apply_inertia(inertia, link->acceleration, link->force);
         add_force_cross(link->force, link->velocity, momentum);

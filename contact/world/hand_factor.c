@@ -50,7 +50,7 @@ int tact_hand_factor(struct tact_hand *hand, const double *diagonal)
     return 0;
 }
 
-void tact_hand_reduce(const struct tact_hand *hand, double *x)
+void tact_hand_apply_inverse_transpose(const struct tact_hand *hand, double *x)
 {
     for (int i = hand->count - 1; i >= 0; i--) {
         const double *row = hand->factor + (size_t)i * (size_t)hand->count;
@@ -61,7 +61,7 @@ void tact_hand_reduce(const struct tact_hand *hand, double *x)
     }
 }
 
-void tact_hand_expand(const struct tact_hand *hand, double *x)
+void tact_hand_apply_inverse_factor(const struct tact_hand *hand, double *x)
 {
     for (int i = 0; i < hand->count; i++) {
         const double *row = hand->factor + (size_t)i * (size_t)hand->count;
@@ -75,8 +75,8 @@ void tact_hand_expand(const struct tact_hand *hand, double *x)
 void tact_hand_solve(const struct tact_hand *hand, double *x, int columns)
 {
     for (int k = 0; k < columns; k++) {
-        tact_hand_reduce(hand, x + (size_t)k * (size_t)hand->count);
-        tact_hand_expand(hand, x + (size_t)k * (size_t)hand->count);
+        tact_hand_apply_inverse_transpose(hand, x + (size_t)k * (size_t)hand->count);
+        tact_hand_apply_inverse_factor(hand, x + (size_t)k * (size_t)hand->count);
     }
 }
 
@@ -113,19 +113,19 @@ void tact_hand_scale_rates(struct tact_hand *hand, double *w)
     }
 }
 
-void tact_hand_begin(struct tact_hand *hand)
+void tact_hand_set_factored_rates(struct tact_hand *hand)
 {
     for (int i = 0; i < hand->count; i++) {
         hand->w[hand->links[i].slot] = hand->state.v[i];
     }
 }
 
-void tact_hand_finish(struct tact_hand *hand)
+void tact_hand_compute_joint_rates(struct tact_hand *hand)
 {
     for (int i = 0; i < hand->count; i++) {
         hand->velocity[i] = hand->w[hand->links[i].slot];
     }
-    tact_hand_expand(hand, hand->velocity);
+    tact_hand_apply_inverse_factor(hand, hand->velocity);
 }
 
 /* A link continues the chain of its parent where it is the only child and the chain has room. */

@@ -50,12 +50,12 @@ void tact_hand_mass_matrix(struct tact_hand *hand, double *m);
 
 /* Torques that keep the present rates constant under gravity (recursive Newton-Euler; Featherstone
  * 2008, chapter 5). */
-void tact_hand_bias(struct tact_hand *hand, const double gravity[3], double *bias);
+void tact_hand_bias_torque(struct tact_hand *hand, const double gravity[3], double *bias);
 
 /* Of a base that moves (hand_base.c): computes poses and motions of its links from its coordinates;
  * sets base_error; adds h times its rates to its coordinates. */
 void tact_hand_base_refresh(struct tact_hand *hand);
-void tact_hand_base_aim(struct tact_hand *hand);
+void tact_hand_base_update_target_error(struct tact_hand *hand);
 void tact_hand_base_drift(struct tact_hand *hand, double h);
 
 /* First joint of the drive that joint i belongs to, and the number of its joints: 3 for the force
@@ -70,8 +70,8 @@ int tact_hand_factor(struct tact_hand *hand, const double *diagonal);
 
 /* x = L^-T x, which turns joint-space impulses into changes of w; x = L^-1 x, which turns w into
  * rates. */
-void tact_hand_reduce(const struct tact_hand *hand, double *x);
-void tact_hand_expand(const struct tact_hand *hand, double *x);
+void tact_hand_apply_inverse_transpose(const struct tact_hand *hand, double *x);
+void tact_hand_apply_inverse_factor(const struct tact_hand *hand, double *x);
 
 /* L^-T x for six columns stored side by side: rows[i] are the six numbers of joint i, or NULL where
  * they are 0. Where a joint has a row, so have its ancestors. */
@@ -81,9 +81,9 @@ void tact_hand_reduce_rows(const struct tact_hand *hand, double *const *rows);
 void tact_hand_scale_rates(struct tact_hand *hand, double *w);
 
 /* Sets w to the present rates, by slot: its meaning until the matrix of the tick is factored. */
-void tact_hand_begin(struct tact_hand *hand);
+void tact_hand_set_factored_rates(struct tact_hand *hand);
 
 /* Computes the joint rates from w. */
-void tact_hand_finish(struct tact_hand *hand);
+void tact_hand_compute_joint_rates(struct tact_hand *hand);
 
 #endif

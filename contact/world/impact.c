@@ -8,7 +8,7 @@
 #include "contact/world/world_internal.h"
 
 /* Excess of the overlap over its target above which a bias velocity is limited. */
-#define MIN_EXCESS 1e-6
+#define MIN_REBOUND_EXCESS 1e-6
 
 /* Rows of the normal velocity and of the two rotations that tip the patch. */
 static const int rows[3] = {0, 4, 5};
@@ -26,7 +26,7 @@ static double gap_at(const struct tact_contact *c, const double *x)
 }
 
 /* Depth of the deepest point of such a patch beyond its target [m]. */
-static double deepest_excess(const struct tact_contact *c)
+static double deepest_overlap_excess(const struct tact_contact *c)
 {
     static const double middle[2] = {0.0, 0.0};
     const struct tact_patch *patch = &c->patch;
@@ -40,7 +40,7 @@ static double deepest_excess(const struct tact_contact *c)
 }
 
 /* Fastest approach of a point of the patch at normal velocity and rotation u [m/s]. */
-static double fastest_approach(const struct tact_patch *patch, const double *u)
+static double fastest_point_approach(const struct tact_patch *patch, const double *u)
 {
     double fastest = -u[0];
     if (!tips(patch)) {
@@ -92,10 +92,10 @@ void tact_impact_rebound(const struct tact_world *world, struct block *block)
 {
     const struct tact_contact *c = &world->contacts[block->contact];
     double e = tact_world_pair_law(world, c->a, c->b)->restitution;
-    double approach = fastest_approach(&c->patch, block->pre_velocity);
+    double approach = fastest_point_approach(&c->patch, block->pre_velocity);
     memset(block->restitution_velocity, 0, sizeof block->restitution_velocity);
     if (c->patch.law == TACT_LAW_GAPS) { /* only those that close in this tick */
-        approach = tact_min(approach, approach + deepest_excess(c) / world->options.period);
+        approach = tact_min(approach, approach + deepest_overlap_excess(c) / world->options.period);
     }
     if (!(e > 0.0) || c->patch.law == TACT_LAW_WRENCH || !(approach > 0.0) ||
         approach <= 2.0 * block->approach_gain) {
@@ -129,7 +129,7 @@ static void depth_target(const struct tact_world *world, struct block *block)
     block->bias_velocity = e / time;
     block->normal_cfm = c->starting ? 0.0 : law->compliance / (time * h);
     int sinks = law->compliance == 0.0 || law->restitution > 0.0;
-    block->excess = sinks && e > MIN_EXCESS * c->patch.target ? e : 0.0;
+    block->excess = sinks && e > MIN_REBOUND_EXCESS * c->patch.target ? e : 0.0;
     block->bias_scale = 1.0 + block->normal_cfm / block->local.s[0];
     block->bias_velocity =
         tact_min(block->bias_velocity, world->options.push_limit * block->bias_scale) -
@@ -144,7 +144,7 @@ static void gaps_target(const struct tact_world *world, struct block *block)
     const struct tact_contact *c = &world->contacts[block->contact];
     const struct tact_contact_law *law = tact_world_pair_law(world, c->a, c->b);
     static const double middle[2] = {0.0, 0.0};
-    double h = world->options.period, e = deepest_excess(c), gap = gap_at(c, middle);
+    double h = world->options.period, e = deepest_overlap_excess(c), gap = gap_at(c, middle);
     if (c->preload > 0.0 && law->compliance == 0.0 && e > 0.0) {
         gap += e;
         e = 0.0;
@@ -162,7 +162,7 @@ static void gaps_target(const struct tact_world *world, struct block *block)
     block->target_velocity[5] += c->patch.gap[1] * rate;
 }
 
-void tact_impact_target(const struct tact_world *world, struct block *block)
+void tact_impact_set_target_velocity(const struct tact_world *world, struct block *block)
 {
     const struct tact_patch *patch = &world->contacts[block->contact].patch;
     double free[3];
@@ -184,7 +184,7 @@ void tact_impact_target(const struct tact_world *world, struct block *block)
 /* Closing velocity that the load of a contact adds in a tick [m/s], at velocities with the impulses
  * of the last tick. The part of these that made the bodies separate was an impact's and is not a
  * load. */
-static double load_velocity(const struct tact_world *world, const struct block *block)
+static double closing_velocity_of_load(const struct tact_world *world, const struct block *block)
 {
     double u[3];
     tact_impact_velocity(block, u);
@@ -193,7 +193,7 @@ static double load_velocity(const struct tact_world *world, const struct block *
 
 /* Upper bound of the sum of excess overlaps of contacts on top of each other [m]: the largest
  * excess of each body or hand of an island. */
-static double sum_excess(const struct tact_world *world, const struct island *island)
+static double sum_overlap_excess(const struct tact_world *world, const struct island *island)
 {
     double sum = 0.0;
     for (int i = 0; i < island->owners.count; i++) {
@@ -221,7 +221,7 @@ static double sum_excess(const struct tact_world *world, const struct island *is
  * other contacts of the island. */
 void tact_impact_limit_bias(const struct tact_world *world, const struct island *island)
 {
-    double h = world->options.period, excess = sum_excess(world, island);
+    double h = world->options.period, excess = sum_overlap_excess(world, island);
     double most = h * tact_v3_norm(world->options.gravity);
     for (int i = 0; i < island->blocks.count; i++) {
         most = tact_max(most, world->blocks[island->blocks.at[i]].approach_gain);
@@ -231,7 +231,8 @@ void tact_impact_limit_bias(const struct tact_world *world, const struct island 
         if (!(block->excess > 0.0) || !(block->bias_velocity > 0.0)) {
             continue;
         }
-        double load = block->free_body ? tact_min(load_velocity(world, block), most) : 0.0;
+        double load =
+            block->free_body ? tact_min(closing_velocity_of_load(world, block), most) : 0.0;
         double d = tact_max(block->approach_gain, load);
         d = tact_max(d, 0.0);
         double all = sqrt(0.25 * d * d + 2.0 * d / h * excess) - 0.5 * d;
@@ -242,7 +243,7 @@ void tact_impact_limit_bias(const struct tact_world *world, const struct island 
 
 void tact_impact_subtract_target(const struct block *block, double u[6])
 {
-    if (tact_block_rebounds(block)) {
+    if (tact_block_has_restitution(block)) {
         u[0] -= tact_max(block->bias_velocity, block->restitution_velocity[0]);
         u[4] -= block->restitution_velocity[1];
         u[5] -= block->restitution_velocity[2];

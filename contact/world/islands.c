@@ -6,7 +6,7 @@
 #include <string.h>
 #include "contact/world/world_internal.h"
 
-#define SEARCH_VECTORS 6 /* vectors of impulses in struct search */
+#define VECTORS_PER_SEARCH 6 /* vectors of impulses in struct search */
 
 static int owner_count(const struct tact_world *world)
 {
@@ -22,7 +22,8 @@ int tact_islands_create(struct tact_world *world)
     s->root = calloc(owners + 1, sizeof *s->root);
     s->number = calloc(owners + 1, sizeof *s->number);
     s->items = calloc(contacts + 2 * constraints + owners + 1, sizeof *s->items);
-    s->unknowns = calloc(unknowns * (SEARCH_VECTORS + ANDERSON_VECTORS) + 1, sizeof *s->unknowns);
+    s->unknowns =
+        calloc(unknowns * (VECTORS_PER_SEARCH + ANDERSON_VECTORS) + 1, sizeof *s->unknowns);
     return s->list && s->root && s->number && s->items && s->unknowns ? 0 : -ENOMEM;
 }
 
@@ -65,19 +66,20 @@ static int owner_of_constraint(const struct tact_world *world, int constraint, i
 }
 
 /* The island of an owner that moves, or -1 where it is in none. */
-static int island_at(struct tact_world *world, int a, int b)
+static int island_of_moving_owner(struct tact_world *world, int a, int b)
 {
     return world->islands.number[find_root(&world->islands, a >= 0 ? a : b)];
 }
 
 static int island_of_block(struct tact_world *world, int i)
 {
-    return island_at(world, owner_of_block(world, i, 0), owner_of_block(world, i, 1));
+    return island_of_moving_owner(world, owner_of_block(world, i, 0), owner_of_block(world, i, 1));
 }
 
 static int island_of_constraint(struct tact_world *world, int i)
 {
-    return island_at(world, owner_of_constraint(world, i, 0), owner_of_constraint(world, i, 1));
+    return island_of_moving_owner(world, owner_of_constraint(world, i, 0),
+                                  owner_of_constraint(world, i, 1));
 }
 
 static int island_of_mechanism(struct tact_world *world, int i)
@@ -88,11 +90,11 @@ static int island_of_mechanism(struct tact_world *world, int i)
 
 static int island_of_owner(struct tact_world *world, int i)
 {
-    return island_at(world, i, i);
+    return island_of_moving_owner(world, i, i);
 }
 
 /* Starts a new island for a root that has none. */
-static void number_root(struct islands *s, int root)
+static void number_island_of_root(struct islands *s, int root)
 {
     if (s->number[root] < 0) {
         s->list[s->count] = (struct island){.open = 1};
@@ -116,18 +118,18 @@ static void number_islands(struct tact_world *world)
     s->count = 0;
     for (int i = 0; i < world->block_count; i++) {
         int a = owner_of_block(world, i, 0);
-        number_root(s, find_root(s, a >= 0 ? a : owner_of_block(world, i, 1)));
+        number_island_of_root(s, find_root(s, a >= 0 ? a : owner_of_block(world, i, 1)));
     }
     for (int i = 0; i < world->constraint_count; i++) {
         int a = owner_of_constraint(world, i, 0);
-        number_root(s, find_root(s, a >= 0 ? a : owner_of_constraint(world, i, 1)));
+        number_island_of_root(s, find_root(s, a >= 0 ? a : owner_of_constraint(world, i, 1)));
     }
 }
 
 /* Fills the list at `offset` in each island with the indices of its items; returns the remaining
  * storage. */
-static int *fill_lists(struct tact_world *world, size_t offset, int count,
-                       int (*island_of)(struct tact_world *, int), int *room)
+static int *fill_island_lists(struct tact_world *world, size_t offset, int count,
+                              int (*island_of)(struct tact_world *, int), int *room)
 {
     struct islands *s = &world->islands;
     struct list *list;
@@ -160,12 +162,12 @@ static void partition_unknowns(struct islands *s)
     for (int i = 0; i < s->count; i++) {
         struct search *search = &s->list[i].search;
         int n = s->list[i].blocks.count * 6 + s->list[i].constraints.count;
-        double **vectors[SEARCH_VECTORS] = {&search->before,        &search->after,
-                                            &search->scale,         &search->next,
-                                            &search->best_impulses, &search->least_miss_impulses};
+        double **vectors[VECTORS_PER_SEARCH] = {
+            &search->before, &search->after,         &search->scale,
+            &search->next,   &search->best_impulses, &search->least_miss_impulses};
         search->n = n;
         search->anchored = 0;
-        for (int k = 0; k < SEARCH_VECTORS; k++) {
+        for (int k = 0; k < VECTORS_PER_SEARCH; k++) {
             *vectors[k] = next;
             next += n;
         }
@@ -174,7 +176,7 @@ static void partition_unknowns(struct islands *s)
     }
 }
 
-static int *contact_counter(struct tact_world *world, struct tact_owner owner)
+static int *contact_count_of_owner(struct tact_world *world, struct tact_owner owner)
 {
     return owner.kind == TACT_OWNER_BODY ? &world->bodies[owner.index].touching
                                          : &world->hands[owner.index].touching;
@@ -188,7 +190,7 @@ static int moves(const struct block *block, int side)
     return owner.kind != TACT_OWNER_FIXED && !same;
 }
 
-static void find_uncoupled(struct tact_world *world)
+static void find_uncoupled_contacts(struct tact_world *world)
 {
     for (int pass = 0; pass < 3; pass++) { /* sets to 0, counts, evaluates */
         for (int i = 0; i < world->block_count; i++) {
@@ -196,7 +198,7 @@ static void find_uncoupled(struct tact_world *world)
             block->uncoupled = 1;
             for (int k = 0; k < 2; k++) {
                 if (moves(block, k)) {
-                    int *n = contact_counter(world, block->owner[k]);
+                    int *n = contact_count_of_owner(world, block->owner[k]);
                     *n = pass ? *n + (pass == 1) : 0;
                     block->uncoupled &= *n == 1;
                 }
@@ -211,15 +213,16 @@ void tact_islands_find(struct tact_world *world)
     int *room = s->items;
     world->direct.island = NULL;
     number_islands(world);
-    room = fill_lists(world, offsetof(struct island, blocks), world->block_count, island_of_block,
+    room = fill_island_lists(world, offsetof(struct island, blocks), world->block_count,
+                             island_of_block, room);
+    room = fill_island_lists(world, offsetof(struct island, constraints), world->constraint_count,
+                             island_of_constraint, room);
+    room = fill_island_lists(world, offsetof(struct island, mechanisms), world->mechanisms.count,
+                             island_of_mechanism, room);
+    fill_island_lists(world, offsetof(struct island, owners), owner_count(world), island_of_owner,
                       room);
-    room = fill_lists(world, offsetof(struct island, constraints), world->constraint_count,
-                      island_of_constraint, room);
-    room = fill_lists(world, offsetof(struct island, mechanisms), world->mechanisms.count,
-                      island_of_mechanism, room);
-    fill_lists(world, offsetof(struct island, owners), owner_count(world), island_of_owner, room);
     partition_unknowns(s);
-    find_uncoupled(world);
+    find_uncoupled_contacts(world);
     for (int i = 0; i < s->count; i++) {
         for (int k = 0; k < s->list[i].blocks.count; k++) {
             const struct block *block = &world->blocks[s->list[i].blocks.at[k]];

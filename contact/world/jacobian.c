@@ -6,7 +6,7 @@
 #include "contact/world/world_internal.h"
 
 /* Largest number of chains between a link of a hand and its base. */
-static int max_chains(const struct tact_hand *hand)
+static int max_chains_to_base(const struct tact_hand *hand)
 {
     int max = 0;
     for (int i = 0; i < hand->count; i++) {
@@ -21,13 +21,13 @@ static int max_chains(const struct tact_hand *hand)
     return max;
 }
 
-void tact_nodes_number(struct tact_world *world)
+void tact_assign_node_numbers(struct tact_world *world)
 {
     int max = 1;
     world->node_count = world->body_count;
     for (int i = 0; i < world->hand_count; i++) {
         struct world_hand *hand = &world->hands[i];
-        int chains = max_chains(hand->hand);
+        int chains = max_chains_to_base(hand->hand);
         hand->node = world->node_count;
         world->node_count += hand->hand->chains;
         max = chains > max ? chains : max;
@@ -35,7 +35,7 @@ void tact_nodes_number(struct tact_world *world)
     world->max_nodes = 2 * max;
 }
 
-static struct block_node *find_node(const struct block *block, int node)
+static struct block_node *find_block_node(const struct block *block, int node)
 {
     for (int k = 0; k < block->node_count; k++) {
         if (block->nodes[k].node == node) {
@@ -48,7 +48,7 @@ static struct block_node *find_node(const struct block *block, int node)
 /* Adds a node, of at least that many unknowns, unless the block has it already. */
 static void add_node(struct block *block, int node, double *v, int dof)
 {
-    struct block_node *out = find_node(block, node);
+    struct block_node *out = find_block_node(block, node);
     if (!out) {
         out = &block->nodes[block->node_count++];
         out->dof = 0;
@@ -59,7 +59,7 @@ static void add_node(struct block *block, int node, double *v, int dof)
 }
 
 /* Adds the nodes of an owner: for a hand, the chains between the link and the base. */
-static void add_owner(struct tact_world *world, struct block *block, struct tact_owner owner)
+static void add_owner_nodes(struct tact_world *world, struct block *block, struct tact_owner owner)
 {
     if (owner.kind == TACT_OWNER_BODY) {
         add_node(block, owner.index, world->bodies[owner.index].body.twist, TACT_NODE);
@@ -79,8 +79,8 @@ void tact_assemble_nodes(struct tact_world *world, struct block *block)
     block->node_count = 0;
     block->owner[0] = world->shapes[c->a].owner;
     block->owner[1] = world->shapes[c->b].owner;
-    add_owner(world, block, block->owner[0]);
-    add_owner(world, block, block->owner[1]);
+    add_owner_nodes(world, block, block->owner[0]);
+    add_owner_nodes(world, block, block->owner[1]);
 }
 
 /* Adds to J of a free body the wrench of a unit impulse along each axis of the frame. */
@@ -104,7 +104,7 @@ static void add_body(const struct tact_body *body, const struct tact_patch *patc
 static double *row_of(const struct block *block, const struct world_hand *hand, int joint)
 {
     int slot = hand->hand->links[joint].slot;
-    return find_node(block, hand->node + slot / TACT_NODE)->j + 6 * (slot % TACT_NODE);
+    return find_block_node(block, hand->node + slot / TACT_NODE)->j + 6 * (slot % TACT_NODE);
 }
 
 /* Adds to J the rows of the joints between a link and the base, for their rates. */
@@ -136,15 +136,15 @@ void tact_assemble_jacobians(struct tact_world *world, struct block *block)
         double sign = k ? -1.0 : 1.0;
         if (owner.kind == TACT_OWNER_BODY) {
             add_body(&world->bodies[owner.index].body, patch, sign,
-                     find_node(block, owner.index)->j);
+                     find_block_node(block, owner.index)->j);
         } else if (owner.kind == TACT_OWNER_HAND) {
             add_hand(&world->hands[owner.index], owner.link, patch, sign, block);
         }
     }
 }
 
-struct world_hand *tact_block_hand(const struct tact_world *world, const struct block *block,
-                                   int side)
+struct world_hand *tact_block_hand_of_side(const struct tact_world *world,
+                                           const struct block *block, int side)
 {
     const struct tact_owner owner = block->owner[side], other = block->owner[!side];
     int same = other.kind == owner.kind && other.index == owner.index;
@@ -173,7 +173,7 @@ static void mobility_columns(const struct tact_world *world, struct block_node *
     for (int i = 0; i < 18; i++) {
         node->y[i] = node->j[i] * inverse_mass;
     }
-    tact_rows_rotate(node->y + 18, body->inverse_world, node->j + 18);
+    tact_rows_multiply_3x3(node->y + 18, body->inverse_world, node->j + 18);
 }
 
 void tact_assemble_mobility(struct tact_world *world, struct block *block)
@@ -183,7 +183,7 @@ void tact_assemble_mobility(struct tact_world *world, struct block *block)
     memset(s, 0, sizeof block->local.s);
     block->mobility = 0.0;
     for (int k = 0; k < 2; k++) {
-        const struct world_hand *hand = tact_block_hand(world, block, k);
+        const struct world_hand *hand = tact_block_hand_of_side(world, block, k);
         if (hand) {
             block->mobility +=
                 body ? 0.0 : tact_opening_mobility(hand->hand, world->options.period);
@@ -193,6 +193,6 @@ void tact_assemble_mobility(struct tact_world *world, struct block *block)
     for (int k = 0; k < block->node_count; k++) {
         struct block_node *node = &block->nodes[k];
         mobility_columns(world, node);
-        tact_rows_schur(s, node->j, node->y, node->dof);
+        tact_rows_add_schur(s, node->j, node->y, node->dof);
     }
 }

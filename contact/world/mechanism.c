@@ -8,8 +8,9 @@
 #include <string.h>
 #include "contact/world/world_internal.h"
 
-#define ANSWER_BYTES ((size_t)64 << 20) /* largest memory for responses to contacts */
-#define REDUNDANT 1e-10 /* pivot over the mobility of its row, below which the row is redundant */
+#define MAX_RESPONSE_BYTES ((size_t)64 << 20) /* largest memory for responses to contacts */
+#define REDUNDANT_PIVOT_RATIO                                                                      \
+    1e-10 /* pivot over the mobility of its row, below which the row is redundant */
 
 static int body_of(const struct tact_constraint *constraint, int side)
 {
@@ -86,7 +87,8 @@ static void list_mechanisms(struct tact_world *world)
     }
 }
 
-static int share_body(const struct world_constraint *p, const struct world_constraint *q)
+static int do_constraints_share_body(const struct world_constraint *p,
+                                     const struct world_constraint *q)
 {
     for (int k = 0; k < 4; k++) {
         int body = body_of(&p->constraint, k / 2);
@@ -98,7 +100,7 @@ static int share_body(const struct world_constraint *p, const struct world_const
 }
 
 /* Sets where each row starts; returns the number of entries. */
-static size_t lay_out_rows(struct tact_world *world)
+static size_t assign_matrix_rows(struct tact_world *world)
 {
     struct mechanisms *m = &world->mechanisms;
     size_t entries = 0;
@@ -107,7 +109,7 @@ static size_t lay_out_rows(struct tact_world *world)
         int from = w->row;
         for (int k = m->list[w->mechanism].constraint; k < i && from == w->row; k++) {
             const struct world_constraint *other = &world->constraints[m->order[k]];
-            from = share_body(w, other) ? other->row : from;
+            from = do_constraints_share_body(w, other) ? other->row : from;
         }
         for (int row = w->row; row < w->row + constrained_rows(w->constraint.kind); row++) {
             m->first[row] = from;
@@ -143,11 +145,11 @@ int tact_mechanisms_create(struct tact_world *world)
         longest = rows > longest ? rows : longest;
         most += rows * (size_t)(m->list[i].constraint_end - m->list[i].constraint);
     }
-    m->response_capacity = ANSWER_BYTES / sizeof *m->responses;
+    m->response_capacity = MAX_RESPONSE_BYTES / sizeof *m->responses;
     if (m->response_capacity > (size_t)world->contact_capacity * 12 * longest) {
         m->response_capacity = (size_t)world->contact_capacity * 12 * longest;
     }
-    m->factors = calloc(lay_out_rows(world) + 1, sizeof *m->factors);
+    m->factors = calloc(assign_matrix_rows(world) + 1, sizeof *m->factors);
     m->free_responses = calloc(most + 1, sizeof *m->free_responses);
     m->responses = calloc(m->response_capacity + 1, sizeof *m->responses);
     return m->factors && m->free_responses && m->responses ? 0 : -ENOMEM;
@@ -168,8 +170,8 @@ void tact_mechanisms_destroy(struct mechanisms *m)
 }
 
 /* Adds J_p Y_q of a body that p and q share to the matrix; q is not after p. */
-static void add_shared(struct mechanisms *m, const struct world_constraint *p, int side,
-                       const struct world_constraint *q, int other)
+static void add_shared_body_entries(struct mechanisms *m, const struct world_constraint *p,
+                                    int side, const struct world_constraint *q, int other)
 {
     const double *j = p->j[side], *y = q->y[other];
     for (int i = 0; i < p->count; i++) {
@@ -185,7 +187,7 @@ static void add_shared(struct mechanisms *m, const struct world_constraint *p, i
     }
 }
 
-static void fill_matrix(struct tact_world *world, const struct mechanism *part)
+static void fill_mechanism_matrix(struct tact_world *world, const struct mechanism *part)
 {
     struct mechanisms *m = &world->mechanisms;
     for (int row = part->row; row < part->row_end; row++) {
@@ -199,7 +201,7 @@ static void fill_matrix(struct tact_world *world, const struct mechanism *part)
             for (int pair = 0; pair < 4; pair++) {
                 int body = body_of(&p->constraint, pair / 2);
                 if (body >= 0 && body == body_of(&q->constraint, pair % 2)) {
-                    add_shared(m, p, pair / 2, q, pair % 2);
+                    add_shared_body_entries(m, p, pair / 2, q, pair % 2);
                 }
             }
         }
@@ -207,17 +209,18 @@ static void fill_matrix(struct tact_world *world, const struct mechanism *part)
 }
 
 /* Factors a row. A redundant row, as in a closed chain, has 1/D = 0 and bears no load. */
-static void factor_row(struct mechanisms *m, int i)
+static void factor_mechanism_row(struct mechanisms *m, int i)
 {
     double *row = m->factors + m->start[i];
     int from = m->first[i];
     double d = row[i - from], own = d;
     for (int j = from; j < i; j++) {
         const double *other = m->factors + m->start[j];
-        int other_from = m->first[j], k = from > other_from ? from : other_from;
+        int first_column_of_other = m->first[j],
+            k = from > first_column_of_other ? from : first_column_of_other;
         double sum = row[j - from];
         for (; k < j; k++) {
-            sum -= row[k - from] * other[k - other_from];
+            sum -= row[k - from] * other[k - first_column_of_other];
         }
         row[j - from] = sum;
     }
@@ -227,16 +230,16 @@ static void factor_row(struct mechanisms *m, int i)
         row[j - from] = l;
         d -= l * times_d;
     }
-    row[i - from] = d > REDUNDANT * own ? 1.0 / d : 0.0;
+    row[i - from] = d > REDUNDANT_PIVOT_RATIO * own ? 1.0 / d : 0.0;
 }
 
 void tact_mechanisms_factor(struct tact_world *world)
 {
     struct mechanisms *m = &world->mechanisms;
     for (int i = 0; i < m->count; i++) {
-        fill_matrix(world, &m->list[i]);
+        fill_mechanism_matrix(world, &m->list[i]);
         for (int row = m->list[i].row; row < m->list[i].row_end; row++) {
-            factor_row(m, row);
+            factor_mechanism_row(m, row);
         }
     }
 }

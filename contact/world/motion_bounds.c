@@ -7,10 +7,11 @@
 #include <errno.h>
 #include "contact/world/world_internal.h"
 
-#define FAST_TICKS 2.0 /* ticks of motion of a fast body within which its contacts are known */
-#define SMALL_TRAVEL                                                                               \
+#define FAST_BODY_LOOKAHEAD_TICKS                                                                  \
+    2.0 /* ticks of motion of a fast body within which its contacts are known */
+#define NEGLIGIBLE_TRAVEL_RATIO                                                                    \
     0.1 /* relative to the radius: a smaller travel in a tick needs no wider search */
-#define SEARCH_SPARE                                                                               \
+#define SEARCH_MARGIN_FACTOR                                                                       \
     1.25 /* over the present margin, so that a search stays valid while a body accelerates */
 
 int tact_world_set_fast(struct tact_world *world, int body)
@@ -52,29 +53,30 @@ void tact_motion_bounds_update(struct tact_world *world)
         if (shape->owner.kind == TACT_OWNER_FIXED) {
             continue;
         }
-        tact_world_twist(world, i, twist);
+        tact_world_shape_twist(world, i, twist);
         double speed = tact_v3_norm(twist);
         shape->travel = h * speed;
-        shape->search_margin = tact_world_is_fast(world, i) ? FAST_TICKS * h * (speed + fall)
-                               : shape->travel > SMALL_TRAVEL * shape->radius ? shape->travel
-                                                                              : 0.0;
+        shape->search_margin =
+            tact_world_is_fast(world, i) ? FAST_BODY_LOOKAHEAD_TICKS * h * (speed + fall)
+            : shape->travel > NEGLIGIBLE_TRAVEL_RATIO * shape->radius ? shape->travel
+                                                                      : 0.0;
     }
 }
 
 double tact_motion_bounds_margin(const struct world_shape *shape)
 {
-    return SEARCH_SPARE * shape->search_margin;
+    return SEARCH_MARGIN_FACTOR * shape->search_margin;
 }
 
-int tact_motion_outruns(const struct tact_world *world, const struct tact_contact *c)
+int tact_motion_passes_shape(const struct tact_world *world, const struct tact_contact *c)
 {
     const struct world_shape *a = &world->shapes[c->a], *b = &world->shapes[c->b];
     double thinner = tact_min(a->thickness, b->thickness), of_a[6], of_b[6], moved[3];
     if (!(a->travel + b->travel > thinner)) {
         return 0;
     }
-    tact_world_twist(world, c->a, of_a);
-    tact_world_twist(world, c->b, of_b);
+    tact_world_shape_twist(world, c->a, of_a);
+    tact_world_shape_twist(world, c->b, of_b);
     tact_v3_sub(moved, of_a, of_b);
     return world->options.period * tact_v3_norm(moved) > thinner;
 }

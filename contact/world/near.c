@@ -8,13 +8,13 @@
 #include "contact/moments/moments_internal.h"
 #include "contact/world/world_internal.h"
 
-#define SEARCH_MARGIN                                                                              \
+#define SEARCH_TRAVEL_RATIO                                                                        \
     0.25 /* relative to a moving shape's radius: distance that it may move until the next search   \
           */
-#define RETAINED 0.98 /* factor of the squared margin: leaves room for rounding */
+#define SEARCH_ROUNDING_FACTOR 0.98 /* factor of the squared margin: leaves room for rounding */
 
 /* Number of shapes with facets, of whose overlaps the corners are found. */
-static int count_faceted(const struct tact_world *world)
+static int count_faceted_shapes(const struct tact_world *world)
 {
     int count = 0;
     for (int i = 0; i < world->shape_count; i++) {
@@ -28,7 +28,7 @@ int tact_near_create(struct tact_world *world)
 {
     struct near *near = &world->near;
     size_t shapes = (size_t)world->shape_count, slots = (size_t)world->slots + 1;
-    int faceted = count_faceted(world);
+    int faceted = count_faceted_shapes(world);
     near->list = calloc(slots, sizeof *near->list);
     near->slots = calloc(slots, sizeof *near->slots);
     near->pairs = calloc(slots, sizeof *near->pairs);
@@ -86,62 +86,62 @@ void tact_near_destroy(struct near *near)
 }
 
 /* Number of pairs of shapes whose first shape is before a. */
-static int64_t pairs_below(const struct tact_world *world, int a)
+static int64_t pairs_before_shape(const struct tact_world *world, int a)
 {
     return (int64_t)a * (2 * (int64_t)world->shape_count - a - 1) / 2;
 }
 
-int tact_near_number(const struct tact_world *world, int a, int b)
+int tact_near_pair_number(const struct tact_world *world, int a, int b)
 {
-    return (int)(pairs_below(world, a) + b - a - 1);
+    return (int)(pairs_before_shape(world, a) + b - a - 1);
 }
 
-void tact_near_shapes(const struct tact_world *world, int pair, int *a, int *b)
+void tact_near_pair_shapes(const struct tact_world *world, int pair, int *a, int *b)
 {
     int low = 0, high = world->shape_count - 1;
     while (high - low > 1) {
         int middle = (low + high) / 2;
-        *(pairs_below(world, middle) <= pair ? &low : &high) = middle;
+        *(pairs_before_shape(world, middle) <= pair ? &low : &high) = middle;
     }
     *a = low;
-    *b = (int)(pair - pairs_below(world, low)) + low + 1;
+    *b = (int)(pair - pairs_before_shape(world, low)) + low + 1;
 }
 
 /* Distance that a shape may move until the next search. */
-static double margin_of(const struct world_shape *shape)
+static double travel_until_next_search(const struct world_shape *shape)
 {
-    return shape->owner.kind == TACT_OWNER_FIXED ? 0.0 : SEARCH_MARGIN * shape->radius;
+    return shape->owner.kind == TACT_OWNER_FIXED ? 0.0 : SEARCH_TRAVEL_RATIO * shape->radius;
 }
 
 /* Radius about the origin of a shape within which a search finds others, valid until the next
  * search. */
-static double reach_of(const struct world_shape *shape)
+static double search_radius_of_shape(const struct world_shape *shape)
 {
-    return shape->radius + margin_of(shape) + shape->searched_margin;
+    return shape->radius + travel_until_next_search(shape) + shape->searched_margin;
 }
 
 /* 1 where a shape has moved so far that a search would find other pairs; also for a position that
  * is not finite. */
-static int has_moved(const struct tact_world *world, int i)
+static int has_left_search_margin(const struct tact_world *world, int i)
 {
     const struct world_shape *shape = &world->shapes[i];
     const struct tact_pose *pose = &world->poses[i];
     const double *then = world->near.position_at_search + 3 * i;
-    double moved[3], margin = margin_of(shape);
+    double moved[3], margin = travel_until_next_search(shape);
     tact_v3_sub(moved, pose->position, then);
     if (shape->shape.kind == TACT_SHAPE_HALFSPACE) {
         return tact_v3_dot(moved, moved) != 0.0 ||
                memcmp(world->near.orientation_at_search + 4 * i, pose->quat_wxyz,
                       sizeof pose->quat_wxyz) != 0;
     }
-    return !(tact_v3_dot(moved, moved) <= RETAINED * margin * margin) ||
+    return !(tact_v3_dot(moved, moved) <= SEARCH_ROUNDING_FACTOR * margin * margin) ||
            shape->search_margin > shape->searched_margin;
 }
 
-static int any_has_moved(const struct tact_world *world)
+static int has_any_left_search_margin(const struct tact_world *world)
 {
     for (int i = 0; i < world->shape_count; i++) {
-        if (has_moved(world, i)) {
+        if (has_left_search_margin(world, i)) {
             return 1;
         }
     }
@@ -149,7 +149,7 @@ static int any_has_moved(const struct tact_world *world)
 }
 
 /* 1 where a pair has state that a tick must clear once its shapes are separated. */
-static int has_state(const struct tact_world *world, int slot)
+static int has_pair_state(const struct tact_world *world, int slot)
 {
     static const struct tact_springs none;
     const struct tact_contact *c = &world->contacts[slot];
@@ -162,11 +162,11 @@ static int has_state(const struct tact_world *world, int slot)
 }
 
 /* Handles two shapes that are near: marks their pair as listed, or adds it to the candidates. */
-static void visit_pair(struct tact_world *world, int i, int k)
+static void visit_close_pair(struct tact_world *world, int i, int k)
 {
     struct near *near = &world->near;
     int a = i < k ? i : k, b = i < k ? k : i;
-    int slot = tact_near_slot(near, tact_near_number(world, a, b));
+    int slot = tact_near_slot_of_pair(near, tact_near_pair_number(world, a, b));
     if (slot >= 0) {
         near->pairs[slot].listed = 1;
         return;
@@ -179,11 +179,11 @@ static void visit_pair(struct tact_world *world, int i, int k)
     }
 }
 
-static void keep_stateful(struct tact_world *world)
+static void keep_pairs_with_state(struct tact_world *world)
 {
     struct near *near = &world->near;
     for (int i = 0; i < near->count; i++) {
-        near->pairs[near->slots[i]].listed = (uint8_t)has_state(world, near->slots[i]);
+        near->pairs[near->slots[i]].listed = (uint8_t)has_pair_state(world, near->slots[i]);
     }
 }
 
@@ -201,15 +201,15 @@ static void visit_halfspaces(struct tact_world *world)
             int i = near->order[k];
             const struct world_shape *shape = &world->shapes[i];
             tact_v3_sub(apart, world->poses[i].position, at);
-            if (tact_v3_dot(apart, up) < reach_of(shape)) {
-                visit_pair(world, p, i);
+            if (tact_v3_dot(apart, up) < search_radius_of_shape(shape)) {
+                visit_close_pair(world, p, i);
             }
         }
     }
 }
 
 /* The axis along which the shapes are spread furthest. */
-static int widest_axis(const struct tact_world *world)
+static int axis_of_widest_spread(const struct tact_world *world)
 {
     double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
     int best = 0;
@@ -228,7 +228,7 @@ static int widest_axis(const struct tact_world *world)
 
 /* Sorts by Shell's method with the gaps of Ciura 2001: in place, and fast where little has changed.
  */
-static void sort_order(struct near *near)
+static void sort_shapes_along_axis(struct near *near)
 {
     static const int gaps[] = {57893, 24684, 10525, 4487, 1750, 701, 301, 132, 57, 23, 10, 4, 1};
     for (size_t g = 0; g < sizeof gaps / sizeof *gaps; g++) {
@@ -249,33 +249,33 @@ static void sort_order(struct near *near)
 static void visit_along_axis(struct tact_world *world)
 {
     struct near *near = &world->near;
-    int axis = widest_axis(world);
+    int axis = axis_of_widest_spread(world);
     for (int k = 0; k < near->order_count; k++) {
         int i = near->order[k];
         const double *at = world->poses[i].position;
-        double reach = reach_of(&world->shapes[i]);
+        double reach = search_radius_of_shape(&world->shapes[i]);
         near->lower_end[i] = isfinite(at[0] + at[1] + at[2]) ? at[axis] - reach : INFINITY;
     }
-    sort_order(near);
+    sort_shapes_along_axis(near);
     for (int k = 0; k < near->order_count; k++) {
         int i = near->order[k];
         const double *at = world->poses[i].position;
-        double reach = reach_of(&world->shapes[i]);
+        double reach = search_radius_of_shape(&world->shapes[i]);
         double end = at[axis] + reach;
         for (int m = k + 1; m < near->order_count && near->lower_end[near->order[m]] < end; m++) {
             int j = near->order[m];
             double apart[3];
-            double both = reach + reach_of(&world->shapes[j]);
+            double both = reach + search_radius_of_shape(&world->shapes[j]);
             tact_v3_sub(apart, at, world->poses[j].position);
             if (tact_v3_dot(apart, apart) < both * both) {
-                visit_pair(world, i, j);
+                visit_close_pair(world, i, j);
             }
         }
     }
 }
 
 /* Sorts the listed slots by the number of their pair: by the first shape, then by insertion. */
-static void sort_list(struct tact_world *world, int count)
+static void sort_slots_by_pair(struct tact_world *world, int count)
 {
     struct near *near = &world->near;
     memset(near->first, 0, ((size_t)world->shape_count + 1) * sizeof *near->first);
@@ -301,7 +301,7 @@ static void sort_list(struct tact_world *world, int count)
 }
 
 /* Assigns a slot to a pair that has come near; -1 where there is none left. */
-static int acquire_slot(struct tact_world *world, const struct world_pair *p)
+static int acquire_pair_slot(struct tact_world *world, const struct world_pair *p)
 {
     struct near *near = &world->near;
     if (!near->free_slot_count || (p->max_patches > 1 && !near->free_piece_count)) {
@@ -309,7 +309,7 @@ static int acquire_slot(struct tact_world *world, const struct world_pair *p)
         return -1;
     }
     int slot = near->free_slots[--near->free_slot_count],
-        number = tact_near_number(world, p->a, p->b);
+        number = tact_near_pair_number(world, p->a, p->b);
     struct tact_contact *c = &world->contacts[slot];
     tact_keys_add(&near->keys, number, slot);
     near->pairs[slot] =
@@ -318,18 +318,18 @@ static int acquire_slot(struct tact_world *world, const struct world_pair *p)
     c->a = p->a;
     c->b = p->b;
     c->limits = TACT_LIMIT_OPEN;
-    memset(tact_slot_state(world, slot), 0, (size_t)world->state * sizeof(double));
+    memset(tact_slot_model_state(world, slot), 0, (size_t)world->state * sizeof(double));
     if (world->points.room) {
         tact_points_reset(&world->points, slot);
     }
     if (p->max_patches > 1) {
         c->first_piece = near->free_pieces[--near->free_piece_count];
-        tact_pieces_clear(world, c);
+        tact_pieces_clear_pair(world, c);
     }
     return slot;
 }
 
-static void release_slot(struct tact_world *world, int slot)
+static void release_pair_slot(struct tact_world *world, int slot)
 {
     struct near *near = &world->near;
     if (near->pairs[slot].max_patches > 1) {
@@ -342,7 +342,7 @@ static void release_slot(struct tact_world *world, int slot)
 
 /* Releases the slots of pairs that are no longer near and assigns slots to new ones; returns the
  * number in use. */
-static int exchange_slots(struct tact_world *world)
+static int exchange_pair_slots(struct tact_world *world)
 {
     struct near *near = &world->near;
     int used = 0;
@@ -350,11 +350,11 @@ static int exchange_slots(struct tact_world *world)
         if (near->pairs[near->slots[i]].listed) {
             near->slots[used++] = near->slots[i];
         } else {
-            release_slot(world, near->slots[i]);
+            release_pair_slot(world, near->slots[i]);
         }
     }
     for (int i = 0; i < near->candidate_count; i++) {
-        int slot = acquire_slot(world, &near->candidates[i]);
+        int slot = acquire_pair_slot(world, &near->candidates[i]);
         if (slot >= 0) {
             near->slots[used++] = slot;
         }
@@ -369,10 +369,10 @@ static void search_pairs(struct tact_world *world)
     }
     struct near *near = &world->near;
     near->candidate_count = near->overflow = 0;
-    keep_stateful(world);
+    keep_pairs_with_state(world);
     visit_halfspaces(world);
     visit_along_axis(world);
-    sort_list(world, exchange_slots(world));
+    sort_slots_by_pair(world, exchange_pair_slots(world));
     for (int i = 0; i < world->shape_count; i++) {
         tact_v3_copy(near->position_at_search + 3 * i, world->poses[i].position);
         memcpy(near->orientation_at_search + 4 * i, world->poses[i].quat_wxyz,
@@ -383,7 +383,7 @@ static void search_pairs(struct tact_world *world)
 
 void tact_near_update(struct tact_world *world)
 {
-    if (!world->near.searched || any_has_moved(world)) {
+    if (!world->near.searched || has_any_left_search_margin(world)) {
         search_pairs(world);
     }
 }
@@ -392,12 +392,12 @@ void tact_near_add(struct tact_world *world, int pair)
 {
     struct near *near = &world->near;
     struct world_pair p;
-    if (tact_near_slot(near, pair) >= 0) {
+    if (tact_near_slot_of_pair(near, pair) >= 0) {
         return;
     }
-    tact_near_shapes(world, pair, &p.a, &p.b);
+    tact_near_pair_shapes(world, pair, &p.a, &p.b);
     p.max_patches = tact_world_max_patches(world, p.a, p.b);
-    int slot = p.max_patches > 0 ? acquire_slot(world, &p) : -1, k = near->count;
+    int slot = p.max_patches > 0 ? acquire_pair_slot(world, &p) : -1, k = near->count;
     if (slot < 0) {
         return;
     }

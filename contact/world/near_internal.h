@@ -69,11 +69,11 @@ void tact_near_update(struct tact_world *world);
 
 /* The number of the pair of two shapes a < b, among all pairs sorted by a, then b; and the shapes
  * of a pair. */
-int tact_near_number(const struct tact_world *world, int a, int b);
-void tact_near_shapes(const struct tact_world *world, int pair, int *a, int *b);
+int tact_near_pair_number(const struct tact_world *world, int a, int b);
+void tact_near_pair_shapes(const struct tact_world *world, int pair, int *a, int *b);
 
 /* The slot of a pair; -1: it is not near. Real-time safe. */
-static inline int tact_near_slot(const struct near *near, int pair)
+static inline int tact_near_slot_of_pair(const struct near *near, int pair)
 {
     return tact_keys_find(&near->keys, pair);
 }

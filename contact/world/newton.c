@@ -13,7 +13,7 @@
 
 #define DIFFERENCE 1e-7 /* relative to the velocity: step of numerical derivatives */
 #define PRESSURE 1e-6   /* relative to the normal force: step of the derivative by the spin arm */
-#define PASSES 12       /* as in struct tact_local_problem, for derivatives */
+#define DERIVATIVE_PASSES 12 /* as in struct tact_local_problem, for derivatives */
 /* Compliance of the rows of a contact in a step, relative to S: the residual, between these bounds.
  * It makes the step one of the proximal point method (Rockafellar 1976), so that of the impulses by
  * which redundant contacts can bear a load the nearest are found; as the residual decreases the
@@ -22,9 +22,9 @@
  * eliminable. Where contacts are anchored near their loads, the start is near as well, and a larger
  * compliance, this share of the residual, only damps the step: with it, steps of 100 balls that
  * roll into a heap are undone in 1 of 100 ticks, without it in 24. */
-#define MAX_COMPLIANCE 1e-3
-#define DAMPING 0.3
-#define MIN_COMPLIANCE 1e-9
+#define MAX_STEP_COMPLIANCE 1e-3
+#define COMPLIANCE_OF_RESIDUAL 0.3
+#define MIN_STEP_COMPLIANCE 1e-9
 
 int tact_newton_create(struct newton *newton, int blocks)
 {
@@ -64,16 +64,16 @@ static int rests_at_limits(const struct tact_world *world, const struct block *b
 }
 
 /* Derivative of a block's impulse by its b; by finite differences where it is not available
- * otherwise. limits: as in tact_local_derivative(). */
+ * otherwise. limits: as in tact_local_impulse_derivative(). */
 static void differentiate_impulse(const struct block *block, int limits, const double *r,
                                   const double *scale, double *slope)
 {
     struct tact_local_problem local = block->local;
     double size = 0.0, base[6];
-    if (tact_local_derivative(&local, limits, r, slope)) {
+    if (tact_local_impulse_derivative(&local, limits, r, slope)) {
         return;
     }
-    local.passes = PASSES;
+    local.passes = DERIVATIVE_PASSES;
     for (int k = 0; k < local.rows; k++) {
         size = scale[k] > 0.0 ? tact_max(size, fabs(local.b[k]) / scale[k]) : size;
     }
@@ -104,7 +104,7 @@ static void differentiate_arm(const struct tact_world *world, const struct block
     if (c->patch.kind != TACT_PATCH_ELASTIC || !(x > 0.0)) {
         return;
     }
-    local.passes = PASSES;
+    local.passes = DERIVATIVE_PASSES;
     memcpy(base, r, sizeof base);
     tact_local_cone(&local, base);
     memcpy(moved, base, sizeof moved);
@@ -137,8 +137,8 @@ static int solve_response(double *left, double *right, double *c, double *a)
 }
 
 /* Response of a contact that sticks: S d + e + J dv = 0, where the rigid part of S is in J dv. */
-static int stick_response(const struct block *block, const double *soft, const double *e, double *c,
-                          double *a)
+static int sticking_contact_response(const struct block *block, const double *soft, const double *e,
+                                     double *c, double *a)
 {
     int rows = block->local.rows;
     for (int k = 0; k < rows && !block->cross_coupled; k++) {
@@ -170,8 +170,8 @@ static void find_b_change(const struct block *block, const double *r, double *e)
     tact_impact_subtract_target(block, u);
     tact_block_velocity(block, u);
     tact_block_add_compliance(block, r, u);
-    tact_block_subtract_rest(block, u);
-    tact_rows_subtract_own(e, u, block->local.s, r);
+    tact_block_subtract_rest_impulse(block, u);
+    tact_rows_subtract_own_impulse(e, u, block->local.s, r);
     for (int i = 0; i < 6; i++) {
         e[i] -= block->local.b[i];
     }
@@ -179,8 +179,8 @@ static void find_b_change(const struct block *block, const double *r, double *e)
 
 /* Response of a contact to velocities: d = a + C J dv. was: change of its normal force in the
  * sweep, by which its spin arm lags. Returns 0 where it has none. */
-static int find_response(const struct tact_world *world, const struct block *block, int i,
-                         const double *r, double was, double *c, double *a)
+static int find_contact_response(const struct tact_world *world, const struct block *block, int i,
+                                 const double *r, double was, double *c, double *a)
 {
     const struct tact_local_problem *local = &block->local;
     int limits = world->contacts[block->contact].limits;
@@ -197,7 +197,7 @@ static int find_response(const struct tact_world *world, const struct block *blo
         soft[k] = row_compliance(world, block, k);
     }
     if (sticks(world, block)) {
-        return stick_response(block, soft, e, c, a);
+        return sticking_contact_response(block, soft, e, c, a);
     }
     for (int k = 0; k < 36; k++) { /* left: 1 + G (S - E) - p; right: G, and G e + p was */
         const double *row = slope + 6 * (k / 6), *column = local->s + 6 * (k % 6);
@@ -213,14 +213,14 @@ static int find_response(const struct tact_world *world, const struct block *blo
 }
 
 /* Change of a contact's impulse for changes v of the velocities. */
-static void find_step(const struct tact_world *world, const struct block *block, int i,
-                      const double *v, double *step)
+static void find_impulse_step(const struct tact_world *world, const struct block *block, int i,
+                              const double *v, double *step)
 {
     const struct newton *newton = &world->newton;
     double u[6] = {0.0};
     tact_direct_velocity(&world->direct, block, v, u);
     memcpy(step, newton->impulse_offset + (size_t)6 * (size_t)i, 6 * sizeof *step);
-    tact_six_apply(step, 1.0, newton->impulse_by_velocity + (size_t)36 * (size_t)i, u);
+    tact_six_add_matrix_vector(step, 1.0, newton->impulse_by_velocity + (size_t)36 * (size_t)i, u);
 }
 
 static int find_newton_step(struct tact_world *world, const struct island *island, const double *x,
@@ -229,19 +229,19 @@ static int find_newton_step(struct tact_world *world, const struct island *islan
     struct direct *d = &world->direct;
     struct newton *newton = &world->newton;
     int n = island->blocks.count;
-    double most = island->search.damped ? DAMPING * island->residual
-                                        : tact_min(MAX_COMPLIANCE, island->residual);
-    newton->compliance = tact_max(MIN_COMPLIANCE, most);
-    if (!tact_direct_order(world, island)) {
+    double most = island->search.damped ? COMPLIANCE_OF_RESIDUAL * island->residual
+                                        : tact_min(MAX_STEP_COMPLIANCE, island->residual);
+    newton->compliance = tact_max(MIN_STEP_COMPLIANCE, most);
+    if (!tact_direct_order_nodes(world, island)) {
         return 0;
     }
-    tact_direct_begin(d);
+    tact_direct_set_mass_matrices(d);
     memset(d->rhs, 0, 6 * (size_t)d->rows * sizeof *d->rhs);
     for (int i = 0; i < n; i++) {
         const struct block *block = &world->blocks[island->blocks.at[i]];
         double *c = newton->impulse_by_velocity + (size_t)36 * (size_t)i,
                *a = newton->impulse_offset + 6 * i;
-        if (!find_response(world, block, i, g + 6 * i, g[6 * i] - x[6 * i], c, a)) {
+        if (!find_contact_response(world, block, i, g + 6 * i, g[6 * i] - x[6 * i], c, a)) {
             return 0;
         }
         tact_direct_add_block(d, block, c);
@@ -250,10 +250,10 @@ static int find_newton_step(struct tact_world *world, const struct island *islan
     if (!tact_direct_factor(d)) {
         return 0;
     }
-    tact_direct_substitute(d);
+    tact_direct_back_substitute(d);
     for (int i = 0; i < n; i++) {
         double *r = next + 6 * i;
-        find_step(world, &world->blocks[island->blocks.at[i]], i, d->rhs, r);
+        find_impulse_step(world, &world->blocks[island->blocks.at[i]], i, d->rhs, r);
         tact_axpy(r, 1.0, g + 6 * i, 6);
     }
     return 1;
@@ -268,7 +268,7 @@ static void find_coupling(const struct block *a, const struct block *b, double *
             if (a->nodes[k].node == b->nodes[i].node) {
                 double transposed[36];
                 tact_six_transpose(transposed, a->nodes[k].j);
-                tact_six_multiply(w, 1.0, transposed, b->nodes[i].y);
+                tact_six_add_product(w, 1.0, transposed, b->nodes[i].y);
             }
         }
     }
@@ -292,7 +292,7 @@ static void limit_equation(const double *slope, const double *press, double was,
                            const double *w, double *left, double *right)
 {
     double product[36] = {0.0};
-    tact_six_multiply(product, 1.0, slope, w);
+    tact_six_add_product(product, 1.0, slope, w);
     for (int i = 0; i < 6; i++) {
         left[6 * i] -= press[i];
         right[7 * i + 6] = tact_dot(slope + 6 * i, e, 6) + press[i] * was;
@@ -301,7 +301,8 @@ static void limit_equation(const double *slope, const double *press, double was,
 }
 
 /* Change of a contact's impulse by that of the other contact of its island: d = a + C d_other. w:
- * its velocity by the other's impulse; was: as for find_response(). Returns 0 where it has none. */
+ * its velocity by the other's impulse; was: as for find_contact_response(). Returns 0 where it has
+ * none. */
 static int find_pair_response(const struct tact_world *world, const struct block *block, int i,
                               const double *r, double was, const double *w, double *c, double *a)
 {
@@ -339,12 +340,12 @@ static int find_pair_step(struct tact_world *world, const struct island *island,
         }
         left[7 * i] = left[7 * (2 + i)] = left[7 * (4 + i)] = 1.0;
     }
-    tact_six_multiply(left, -1.0, c[0], c[1]);
-    tact_six_apply(a[0], 1.0, c[0], a[1]);
+    tact_six_add_product(left, -1.0, c[0], c[1]);
+    tact_six_add_matrix_vector(a[0], 1.0, c[0], a[1]);
     if (!tact_six_solve(left, a[0], 1)) {
         return 0;
     }
-    tact_six_apply(a[1], 1.0, c[1], a[0]);
+    tact_six_add_matrix_vector(a[1], 1.0, c[1], a[0]);
     for (int k = 0; k < 12; k++) {
         next[k] = g[k] + a[k / 6][k % 6];
     }

@@ -6,24 +6,25 @@
 #include "contact/world/hand_internal.h"
 #include "contact/world/sweeps_internal.h"
 
-/* Mobility along the normal over that of the joints in their best direction. Below WEAK joints
- * hardly move the contact: the momentum that a normal impulse adds to them grows as the inverse
- * square root, and a compliance of STUCK bounds it to 500 times their own. Below STUCK joints
- * cannot open it. */
-#define WEAK 1e-2
-#define STUCK 1e-6
-#define FULL_SPEED 0.1 /* above it a contact opens at full speed */
+/* Mobility along the normal over that of the joints in their best direction. Below
+ * WEAK_MOBILITY_RATIO joints hardly move the contact: the momentum that a normal impulse adds to
+ * them grows as the inverse square root, and a compliance of STUCK_MOBILITY_RATIO bounds it to 500
+ * times their own. Below STUCK_MOBILITY_RATIO joints cannot open it. */
+#define WEAK_MOBILITY_RATIO 1e-2
+#define STUCK_MOBILITY_RATIO 1e-6
+#define FULL_OPENING_MOBILITY_RATIO 0.1 /* above it a contact opens at full speed */
 
 #define LIFT                                                                                       \
     0.01 /* fraction of the target depth by which a contact may lift before its preload decreases  \
           */
-#define JAMMED                                                                                     \
+#define JAMMED_IMPULSE_FACTOR                                                                      \
     10.0 /* times the impulse that motion and weight account for: larger ones oppose each other */
 
-#define MAX_LOAD 100.0 /* times that impulse: bound for unsolved ticks */
+#define MAX_UNSOLVED_IMPULSE_FACTOR 100.0 /* times that impulse: bound for unsolved ticks */
 
-#define SECOND_CFM 1e-4 /* compliance of a jammed contact in its second solve, of its mobility */
-#define THIRD_CFM 1e-2  /* the same in its third solve */
+#define SECOND_SOLVE_CFM                                                                           \
+    1e-4 /* compliance of a jammed contact in its second solve, of its mobility */
+#define THIRD_SOLVE_CFM 1e-2 /* the same in its third solve */
 
 /* Each joint in the direction in which it moves the contact most. A hinge counts at least as if the
  * contact were at its radius of gyration. */
@@ -55,15 +56,16 @@ void tact_opening_measure_mobility(struct block *block)
     block->weak_normal_cfm = 0.0;
     if (block->owner[0].kind == TACT_OWNER_BODY || block->owner[1].kind == TACT_OWNER_BODY) {
         return; /* moves in every direction, except for joints of mechanisms:
-                   tact_constraints_eliminate() */
+                   tact_constraints_reduce_mobility() */
     }
     block->relative_mobility = best > 0.0 ? tact_min(block->local.s[0] / best, 1.0) : 0.0;
-    block->weak_normal_cfm = STUCK * best * tact_max(0.0, 1.0 - block->relative_mobility / WEAK);
+    block->weak_normal_cfm = STUCK_MOBILITY_RATIO * best *
+                             tact_max(0.0, 1.0 - block->relative_mobility / WEAK_MOBILITY_RATIO);
 }
 
 int tact_opening_is_stuck(const struct block *block)
 {
-    return block->relative_mobility < STUCK;
+    return block->relative_mobility < STUCK_MOBILITY_RATIO;
 }
 
 void tact_openings_check_start(struct tact_world *world)
@@ -95,7 +97,8 @@ void tact_opening_scale_bias(const struct tact_world *world, struct block *block
 {
     const struct tact_contact *c = &world->contacts[block->contact];
     int stuck = tact_opening_is_stuck(block);
-    double share = stuck ? 0.0 : tact_min(1.0, block->relative_mobility / FULL_SPEED);
+    double share =
+        stuck ? 0.0 : tact_min(1.0, block->relative_mobility / FULL_OPENING_MOBILITY_RATIO);
     block->not_opened = c->patch.law != TACT_LAW_WRENCH && (stuck || block->locked) &&
                         c->patch.depth - c->preload > (1.0 + LIFT) * c->patch.target;
     if (block->bias_velocity > 0.0) {
@@ -103,7 +106,7 @@ void tact_opening_scale_bias(const struct tact_world *world, struct block *block
     }
 }
 
-void tact_opening_preload(const struct tact_world *world, struct tact_contact *c)
+void tact_opening_update_preload(const struct tact_world *world, struct tact_contact *c)
 {
     double excess = tact_max(0.0, c->patch.depth - c->patch.target);
     c->starting &= c->preload > 0.0;
@@ -123,7 +126,7 @@ void tact_opening_preload(const struct tact_world *world, struct tact_contact *c
 
 /* Clears `starting` of islands that start in motion: their springs have no load yet, as the impulse
  * of the first tick stops the motion. */
-static void find_resting(struct tact_world *world)
+static void find_resting_islands(struct tact_world *world)
 {
     double slow = world->options.period * tact_v3_norm(world->options.gravity);
     for (int i = 0; i < world->islands.count; i++) {
@@ -139,7 +142,7 @@ static void find_resting(struct tact_world *world)
 }
 
 /* Reduces the preload of a contact by the compression under its load. */
-static void compress_preload(const struct tact_world *world, struct tact_contact *c)
+static void reduce_preload_by_compression(const struct tact_world *world, struct tact_contact *c)
 {
     const struct tact_contact_law *law = tact_world_pair_law(world, c->a, c->b);
     double load = c->impulse[0] / world->options.period / (c->split ? c->split : 1);
@@ -148,12 +151,12 @@ static void compress_preload(const struct tact_world *world, struct tact_contact
 
 void tact_openings_finish_start(struct tact_world *world)
 {
-    find_resting(world);
+    find_resting_islands(world);
     for (int i = 0; i < world->near.count; i++) {
         struct tact_contact *c = tact_near_contact(world, i);
         int rests = c->split ? world->contacts[c->first_piece].starting : c->starting;
         if (c->starting && rests && c->touching) {
-            compress_preload(world, c);
+            reduce_preload_by_compression(world, c);
         }
         c->starting = 0;
         for (int k = 0; k < c->split; k++) {
@@ -186,14 +189,14 @@ static double expected_impulse(const struct tact_world *world, const struct isla
 
 void tact_openings_bound_unsolved(struct tact_world *world, struct island *island)
 {
-    double most = 0.0, bound = MAX_LOAD * expected_impulse(world, island);
+    double most = 0.0, bound = MAX_UNSOLVED_IMPULSE_FACTOR * expected_impulse(world, island);
     for (int i = 0; i < island->blocks.count; i++) {
         most =
             tact_max(most, world->contacts[world->blocks[island->blocks.at[i]].contact].impulse[0]);
     }
     if (most > bound) {
         world->counts[TACT_COUNT_BOUNDED]++;
-        tact_sweeps_scale(world, island, bound / most);
+        tact_sweeps_scale_impulses(world, island, bound / most);
     }
 }
 
@@ -210,14 +213,14 @@ static int joints_alone_carry(const struct tact_world *world, const struct islan
 }
 
 /* Reduces the bias velocities of an island where they oppose each other, until the impulses are
- * JAMMED times the load, so that friction holds what is jammed; on the second call to zero.
- * Contacts become more compliant there, and where links that touch what is fixed were not solved;
- * but not those with which hands only press bodies, which would creep. Returns 1 where the island
- * is to be solved again. */
+ * JAMMED_IMPULSE_FACTOR times the load, so that friction holds what is jammed; on the second call
+ * to zero. Contacts become more compliant there, and where links that touch what is fixed were not
+ * solved; but not those with which hands only press bodies, which would creep. Returns 1 where the
+ * island is to be solved again. */
 static int reduce_bias(struct tact_world *world, struct island *island, int again)
 {
     static const double none[6] = {0.0};
-    double most = 0.0, bound = JAMMED * expected_impulse(world, island);
+    double most = 0.0, bound = JAMMED_IMPULSE_FACTOR * expected_impulse(world, island);
     int pushes = 0;
     for (int i = 0; i < island->blocks.count; i++) {
         const struct block *block = &world->blocks[island->blocks.at[i]];
@@ -225,8 +228,9 @@ static int reduce_bias(struct tact_world *world, struct island *island, int agai
         pushes |= block->bias_velocity > 0.0;
     }
     int only_joints = joints_alone_carry(world, island) && tact_sweeps_can_search(world, island);
-    int is_jammed = (pushes || only_joints) && !(most <= (again ? JAMMED : 1.0) * bound);
-    if (!is_jammed && (!only_joints || tact_sweeps_solved(world, island))) {
+    int is_jammed =
+        (pushes || only_joints) && !(most <= (again ? JAMMED_IMPULSE_FACTOR : 1.0) * bound);
+    if (!is_jammed && (!only_joints || tact_island_is_solved(world, island))) {
         return 0;
     }
     double share = again || !isfinite(most) ? 0.0 : bound / most;
@@ -240,11 +244,11 @@ static int reduce_bias(struct tact_world *world, struct island *island, int agai
          * impulse, and keep it. */
         if (tact_sweeps_can_search(world, island) &&
             (only_joints || !tact_island_has_hands(world, island))) {
-            tact_springs_set_cfm(block, again ? THIRD_CFM : SECOND_CFM, none);
+            tact_springs_set_cfm(block, again ? THIRD_SOLVE_CFM : SECOND_SOLVE_CFM, none);
             island->search.anchored = -1;
         }
     }
-    tact_sweeps_scale(world, island, 0.0);
+    tact_sweeps_scale_impulses(world, island, 0.0);
     return 1;
 }
 

@@ -8,7 +8,7 @@
 #include <math.h>
 #include "contact/world/world_internal.h"
 
-#define TOLERANCE 5e-13 /* [m]; larger than the errors of the features model */
+#define OVERSHOOT_TOLERANCE 5e-13 /* [m]; larger than the errors of the features model */
 
 #define SAME                                                                                       \
     0.5 /* smallest cosine between the least translation and the normal of the tick: below it the  \
@@ -17,7 +17,7 @@
 enum { MOST_PASSES = 4 };
 
 /* Inverse mass of the body of a shape where it is fast; else 0: it is not moved [1/kg]. */
-static double mobility_of(const struct tact_world *world, int shape)
+static double movable_inverse_mass(const struct tact_world *world, int shape)
 {
     if (!tact_world_is_fast(world, shape)) {
         return 0.0;
@@ -48,20 +48,22 @@ static void move_body(struct tact_world *world, int shape, double distance, cons
 static int separate(struct tact_world *world, int slot)
 {
     struct tact_contact *c = &world->contacts[slot];
-    double of_a = mobility_of(world, c->a), of_b = mobility_of(world, c->b);
+    double of_a = movable_inverse_mass(world, c->a), of_b = movable_inverse_mass(world, c->b);
     struct tact_patch patch;
     if (!(of_a + of_b > 0.0) || !tact_world_pair_model(world, c->a, c->b)->gaps ||
-        tact_world_measure_end(world, slot, NULL, &patch) < 0 || patch.law != TACT_LAW_GAPS) {
+        tact_world_measure_pair_at_end(world, slot, NULL, &patch) < 0 ||
+        patch.law != TACT_LAW_GAPS) {
         return 0;
     }
     int known = c->touching && c->patch.law == TACT_LAW_GAPS;
-    if (known && patch.depth > TOLERANCE && !(tact_v3_dot(patch.frame, c->patch.frame) > SAME) &&
-        (tact_world_measure_end(world, slot, c->patch.frame, &patch) < 0 ||
+    if (known && patch.depth > OVERSHOOT_TOLERANCE &&
+        !(tact_v3_dot(patch.frame, c->patch.frame) > SAME) &&
+        (tact_world_measure_pair_at_end(world, slot, c->patch.frame, &patch) < 0 ||
          !(tact_v3_dot(patch.frame, c->patch.frame) > SAME))) {
         return 0;
     }
     double more = patch.depth - (known ? c->patch.depth : 0.0);
-    if (!(patch.depth > TOLERANCE && more > 0.0)) {
+    if (!(patch.depth > OVERSHOOT_TOLERANCE && more > 0.0)) {
         return 0;
     }
     move_body(world, c->a, more * of_a / (of_a + of_b), patch.frame);

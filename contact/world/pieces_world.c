@@ -2,14 +2,15 @@
 #include <string.h>
 #include "contact/world/world_internal.h"
 
-#define SAME_NORMAL 0.9 /* smallest cosine between the normals of a piece in successive ticks */
+#define SAME_PIECE_MIN_COSINE                                                                      \
+    0.9 /* smallest cosine between the normals of a piece in successive ticks */
 
-int tact_pieces_exist(const struct tact_world *world, const struct tact_contact *c)
+int tact_pieces_pair_was_split(const struct tact_world *world, const struct tact_contact *c)
 {
     return c->first_piece && tact_v3_norm(world->contacts[c->first_piece].patch.frame) > 0.0;
 }
 
-void tact_pieces_clear(struct tact_world *world, struct tact_contact *c)
+void tact_pieces_clear_pair(struct tact_world *world, struct tact_contact *c)
 {
     c->split = 0;
     for (int k = 0; k < TACT_PIECES && c->first_piece; k++) {
@@ -24,7 +25,7 @@ void tact_pieces_clear(struct tact_world *world, struct tact_contact *c)
 static void inherit_warm_start(struct tact_contact *piece, struct tact_contact *last)
 {
     int best = -1;
-    double most = SAME_NORMAL;
+    double most = SAME_PIECE_MIN_COSINE;
     for (int k = 0; k < TACT_PIECES; k++) {
         double alike = tact_v3_dot(last[k].patch.frame, piece->patch.frame);
         if (alike > most) {
@@ -41,8 +42,8 @@ static void inherit_warm_start(struct tact_contact *piece, struct tact_contact *
 }
 
 /* The contacts that the pair was solved as in the last tick: its pieces, or the whole. */
-static void last_pieces(const struct tact_world *world, int slot, int was_split,
-                        struct tact_contact last[TACT_PIECES])
+static void list_last_tick_pieces(const struct tact_world *world, int slot, int was_split,
+                                  struct tact_contact last[TACT_PIECES])
 {
     const struct tact_contact *c = &world->contacts[slot];
     memcpy(last, world->contacts + c->first_piece, sizeof *last * TACT_PIECES);
@@ -52,19 +53,19 @@ static void last_pieces(const struct tact_world *world, int slot, int was_split,
     }
 }
 
-void tact_pieces_make(struct tact_world *world, int slot, const struct tact_pair_piece *pieces,
-                      int count)
+void tact_pieces_make_contacts(struct tact_world *world, int slot,
+                               const struct tact_pair_piece *pieces, int count)
 {
     struct tact_contact *c = &world->contacts[slot], last[TACT_PIECES];
     if (!c->first_piece) {
         return;
     }
-    int was_split = tact_pieces_exist(world, c);
+    int was_split = tact_pieces_pair_was_split(world, c);
     if (!count && !was_split) {
         return;
     }
-    last_pieces(world, slot, was_split, last);
-    tact_pieces_clear(world, c);
+    list_last_tick_pieces(world, slot, was_split, last);
+    tact_pieces_clear_pair(world, c);
     if (!count) {
         inherit_warm_start(c, last);
     }
@@ -91,7 +92,7 @@ static void add_piece(const struct tact_contact *piece, struct tact_contact *c)
     c->limits |= piece->limits & ~TACT_LIMIT_OPEN;
 }
 
-static void least_margins(const struct tact_margins *piece, struct tact_margins *all)
+static void take_least_margins(const struct tact_margins *piece, struct tact_margins *all)
 {
     all->normal = tact_min(all->normal, piece->normal);
     all->slip = tact_min(all->slip, piece->slip);
@@ -101,7 +102,7 @@ static void least_margins(const struct tact_margins *piece, struct tact_margins 
     all->joint = tact_min(all->joint, piece->joint);
 }
 
-static void collect_pieces(struct tact_world *world, struct tact_contact *c)
+static void sum_piece_wrenches(struct tact_world *world, struct tact_contact *c)
 {
     int open = TACT_LIMIT_OPEN;
     memset(c->wrench, 0, sizeof c->wrench);
@@ -114,7 +115,7 @@ static void collect_pieces(struct tact_world *world, struct tact_contact *c)
         open &= piece->limits;
         c->stuck |= piece->stuck;
         if (k) {
-            least_margins(&piece->margins, &c->margins);
+            take_least_margins(&piece->margins, &c->margins);
         } else {
             c->margins = piece->margins;
         }
@@ -128,12 +129,12 @@ static void collect_pieces(struct tact_world *world, struct tact_contact *c)
     }
 }
 
-void tact_pieces_collect(struct tact_world *world)
+void tact_pieces_sum_results(struct tact_world *world)
 {
     for (int i = 0; i < world->near.count; i++) {
         struct tact_contact *c = tact_near_contact(world, i);
         if (c->touching && c->split) {
-            collect_pieces(world, c);
+            sum_piece_wrenches(world, c);
         }
     }
 }

@@ -81,7 +81,7 @@ static struct prepared_model *add_model(struct tact_world *world,
 
 /* 1 where the models derive the same data from two shapes. A tessellation follows from the size; a
  * given mesh or surface is compared by its address. */
-static int are_alike(const struct world_shape *a, const struct world_shape *b)
+static int have_equal_prepared_data(const struct world_shape *a, const struct world_shape *b)
 {
     const struct tact_shape *s = &a->shape, *t = &b->shape;
     int given = s->kind == TACT_SHAPE_CONVEX || s->kind == TACT_SHAPE_MESH ||
@@ -102,7 +102,7 @@ static int prepare_shape(struct tact_world *world, struct prepared_model *of, in
         return 0;
     }
     for (int i = 0; i < world->shape_count; i++) {
-        if (of->from[i] == i && are_alike(&world->shapes[i], s)) {
+        if (of->from[i] == i && have_equal_prepared_data(&world->shapes[i], s)) {
             of->from[shape] = i;
             of->data[shape] = of->data[i];
             return 0;

@@ -12,7 +12,7 @@ typedef double tact_row2 __attribute__((vector_size(16), aligned(8), may_alias))
 #define TACT_ROW(pointer) ((const tact_row2 *)(pointer))
 
 /* u += J v. */
-static inline void tact_rows_velocity(double *u, const double *j, const double *v, int dof)
+static inline void tact_rows_add_velocity(double *u, const double *j, const double *v, int dof)
 {
     tact_row2 a = TACT_ROW(u)[0], b = TACT_ROW(u)[1], c = TACT_ROW(u)[2];
     for (int m = 0; m < dof; m++) {
@@ -40,7 +40,7 @@ static inline void tact_rows_apply_impulse(double *v, const double *y, const dou
 
 /* S += J^T Y, 6 x 6, symmetric. Only entries on and left of the diagonal are set, and one right of
  * it in every other row. */
-static inline void tact_rows_schur(double *s, const double *j, const double *y, int dof)
+static inline void tact_rows_add_schur(double *s, const double *j, const double *y, int dof)
 {
     for (int i = 0; i < 6; i += 2) {
         tact_row2 *upper = (tact_row2 *)(s + 6 * i), *lower = (tact_row2 *)(s + 6 * (i + 1));
@@ -58,7 +58,7 @@ static inline void tact_rows_schur(double *s, const double *j, const double *y, 
 }
 
 /* y = M j, three rows of six numbers each. */
-static inline void tact_rows_rotate(double *y, const double *m, const double *j)
+static inline void tact_rows_multiply_3x3(double *y, const double *m, const double *j)
 {
     const tact_row2 *a = TACT_ROW(j), *b = TACT_ROW(j + 6), *c = TACT_ROW(j + 12);
     for (int k = 0; k < 3; k++, m += 3) {
@@ -70,8 +70,8 @@ static inline void tact_rows_rotate(double *y, const double *m, const double *j)
 }
 
 /* b = u - S r, S exactly symmetric. */
-static inline void tact_rows_subtract_own(double *b, const double *u, const double *s,
-                                          const double *r)
+static inline void tact_rows_subtract_own_impulse(double *b, const double *u, const double *s,
+                                                  const double *r)
 {
     tact_row2 x = TACT_ROW(u)[0], y = TACT_ROW(u)[1], z = TACT_ROW(u)[2];
     for (int k = 0; k < 6; k++) {

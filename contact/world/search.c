@@ -7,28 +7,28 @@
 #include <string.h>
 #include "contact/world/sweeps_internal.h"
 
-#define PROGRESS 0.9 /* ratio of residuals that counts as progress */
+#define PROGRESS_RESIDUAL_RATIO 0.9 /* ratio of residuals that counts as progress */
 /* Residual or change with which the first sweep may be the last, relative to the tolerance; and in
  * an island with damped steps, where the rounding of positions alone leaves more in every tick.
  * With it 30 balls at rest take one sweep in place of two and an elimination, and creep by 3e-15 m
  * in 20 s. */
-#define FIRST_SWEEP 1e-3
-#define FIRST_SWEEP_DAMPED 0.1
+#define FIRST_SWEEP_RESIDUAL 1e-3
+#define FIRST_SWEEP_RESIDUAL_DAMPED 0.1
 /* Newton's steps without progress before they are undone: of an island with damped steps, and of
  * others. */
-#define MAX_RISES_DAMPED 10
-#define MAX_RISES 4
+#define MAX_RESIDUAL_RISES_DAMPED 10
+#define MAX_RESIDUAL_RISES 4
 /* Number of contacts from which the springs of an island are anchored from the start: an island of
  * free bodies, and one with hands. With 10 for the latter, 81 ticks of a hand with a rigid skin
  * that closes on a ball are not solved; with 6 all are. */
 #define MANY 13
-#define MANY_WITH_HANDS 6
-#define FIRST_PAUSE                                                                                \
+#define ANCHORED_HAND_ISLAND_CONTACTS 6
+#define FIRST_NEWTON_PAUSE_SWEEPS                                                                  \
     4 /* sweeps without Newton's steps after the first failure; doubled at each failure */
-#define MAX_FAILURES 4      /* failures that lengthen the pause */
-#define RESERVED_SWEEPS 4   /* sweeps reserved for after the interior-point method */
-#define AT_REST 2.0         /* ticks of free fall: contacts that move no faster rest */
-#define RESTART_GROWTH 10.0 /* growth of the residual that restarts Anderson acceleration */
+#define MAX_PAUSE_DOUBLINGS 4   /* failures that lengthen the pause */
+#define RESERVED_SWEEPS 4       /* sweeps reserved for after the interior-point method */
+#define RESTING_SPEED_TICKS 2.0 /* ticks of free fall: contacts that move no faster rest */
+#define RESTART_GROWTH 10.0     /* growth of the residual that restarts Anderson acceleration */
 
 /* Reads the unknowns of the sweeps: six for each contact, then the free row of each joint. Impulses
  * of constrained rows follow from them. */
@@ -51,12 +51,12 @@ static void write_impulses(struct tact_world *world, const struct island *island
             delta[k] = next[6 * i + k] - r[k];
             r[k] = next[6 * i + k];
         }
-        tact_constraints_respond(world, block, delta);
+        tact_constraints_apply_response(world, block, delta);
     }
     tact_velocities_rebuild(world, island);
 }
 
-void tact_sweeps_scale(struct tact_world *world, struct island *island, double share)
+void tact_sweeps_scale_impulses(struct tact_world *world, struct island *island, double share)
 {
     double *next = island->search.next;
     read_impulses(world, island, next);
@@ -75,14 +75,14 @@ static void reset_search(struct search *s)
 }
 
 /* 1 where the bodies and hands of an island touch each other in many ways. */
-static int is_crowded(const struct tact_world *world, const struct island *island)
+static int is_crowded_island(const struct tact_world *world, const struct island *island)
 {
-    int many = tact_island_has_hands(world, island) ? MANY_WITH_HANDS : MANY;
+    int many = tact_island_has_hands(world, island) ? ANCHORED_HAND_ISLAND_CONTACTS : MANY;
     return island->blocks.count >= many && tact_sweeps_can_search(world, island);
 }
 
 /* 1 where a contact of an island has a gap. */
-static int has_gaps(const struct tact_world *world, const struct island *island)
+static int has_island_gaps(const struct tact_world *world, const struct island *island)
 {
     int gaps = 0;
     for (int i = 0; i < island->blocks.count; i++) {
@@ -94,9 +94,10 @@ static int has_gaps(const struct tact_world *world, const struct island *island)
 
 /* 1 where the bodies of an island hardly move where they touch, and a contact rests at a gap of 0.
  */
-static int rests_on_gaps(const struct tact_world *world, const struct island *island)
+static int does_island_rest_on_gaps(const struct tact_world *world, const struct island *island)
 {
-    double limit = AT_REST * world->options.period * tact_v3_norm(world->options.gravity);
+    double limit =
+        RESTING_SPEED_TICKS * world->options.period * tact_v3_norm(world->options.gravity);
     for (int i = 0; i < island->blocks.count; i++) {
         const struct block *block = &world->blocks[island->blocks.at[i]];
         const struct tact_patch *patch = &world->contacts[block->contact].patch;
@@ -106,16 +107,16 @@ static int rests_on_gaps(const struct tact_world *world, const struct island *is
             return 0;
         }
     }
-    return has_gaps(world, island);
+    return has_island_gaps(world, island);
 }
 
 /* Anchors the springs of an island for all of its search. Newton's steps are damped where most
  * contacts are anchored near their loads. Heaps of 20 boxes by features are solved better without:
  * 16 % of their ticks are not solved, in place of 30 %. */
-static void anchor_search(struct tact_world *world, struct island *island)
+static void anchor_island_springs(struct tact_world *world, struct island *island)
 {
     int anchored = tact_springs_anchor(world, island);
-    island->search.damped = 2 * anchored > island->blocks.count && !has_gaps(world, island);
+    island->search.damped = 2 * anchored > island->blocks.count && !has_island_gaps(world, island);
     island->search.anchored = -1;
 }
 
@@ -135,9 +136,9 @@ static void begin_search(struct tact_world *world, struct island *island)
     reset_search(s);
     s->newton_failures = s->interior_steps = s->damped = 0;
     s->newton = island->coupled && island->constraints.count == 0;
-    if (s->newton && s->anchored == 0 && is_crowded(world, island) &&
-        !rests_on_gaps(world, island)) {
-        anchor_search(world, island);
+    if (s->newton && s->anchored == 0 && is_crowded_island(world, island) &&
+        !does_island_rest_on_gaps(world, island)) {
+        anchor_island_springs(world, island);
     }
 }
 
@@ -146,8 +147,8 @@ static void begin_search(struct tact_world *world, struct island *island)
 static int restart_anchored(struct tact_world *world, struct island *island)
 {
     struct search *s = &island->search;
-    if (!s->newton || s->anchored != 0 || !is_crowded(world, island) ||
-        !rests_on_gaps(world, island)) {
+    if (!s->newton || s->anchored != 0 || !is_crowded_island(world, island) ||
+        !does_island_rest_on_gaps(world, island)) {
         return 0;
     }
     read_impulses(world, island, s->next);
@@ -156,7 +157,7 @@ static int restart_anchored(struct tact_world *world, struct island *island)
         memcpy(s->next + 6 * i, block->rest_impulse, 6 * sizeof *s->next);
     }
     write_impulses(world, island, s->next);
-    anchor_search(world, island);
+    anchor_island_springs(world, island);
     reset_search(s);
     return 1;
 }
@@ -187,18 +188,18 @@ static int try_interior_point(struct tact_world *world, struct island *island,
 /* Allows a few Newton's steps to raise the residual; if it does not fall again, restores the
  * impulses before them and pauses Newton's method for some sweeps. Returns 1 where impulses were
  * restored or replaced. */
-static int restore_best(struct tact_world *world, struct island *island,
-                        struct tact_solve_stats *stats)
+static int restore_best_impulses(struct tact_world *world, struct island *island,
+                                 struct tact_solve_stats *stats)
 {
     struct search *s = &island->search;
     if (!s->newton_tries) {
         return 0;
     }
-    if (island->residual <= PROGRESS * s->newton_start) {
+    if (island->residual <= PROGRESS_RESIDUAL_RATIO * s->newton_start) {
         s->newton_tries = 0;
         return 0;
     }
-    if (s->newton_tries++ <= (s->damped ? MAX_RISES_DAMPED : MAX_RISES)) {
+    if (s->newton_tries++ <= (s->damped ? MAX_RESIDUAL_RISES_DAMPED : MAX_RESIDUAL_RISES)) {
         return 0;
     }
     world->counts[TACT_COUNT_TAKEN_BACK]++;
@@ -219,13 +220,14 @@ static int restore_best(struct tact_world *world, struct island *island,
         s->newton_pause = 1;
         return 1;
     }
-    s->newton_pause = FIRST_PAUSE << s->newton_failures;
-    s->newton_failures += s->newton_failures < MAX_FAILURES;
+    s->newton_pause = FIRST_NEWTON_PAUSE_SWEEPS << s->newton_failures;
+    s->newton_failures += s->newton_failures < MAX_PAUSE_DOUBLINGS;
     return 1;
 }
 
 /* Sets the scale that makes forces and torques of all unknowns comparable. */
-static void find_scale(const struct tact_world *world, const struct island *island, double *scale)
+static void compute_unknown_scales(const struct tact_world *world, const struct island *island,
+                                   double *scale)
 {
     for (int i = 0; i < island->blocks.count; i++) {
         for (int k = 0; k < 6; k++) {
@@ -244,7 +246,7 @@ static void accelerate(struct tact_world *world, struct island *island,
     double residual = island->residual;
     int newton = s->newton && (s->newton_tries || s->newton_pause-- <= 0);
     read_impulses(world, island, s->after);
-    find_scale(world, island, s->scale);
+    compute_unknown_scales(world, island, s->scale);
     if (newton && tact_newton_step(world, island, s->before, s->after, s->scale, s->next)) {
         if (!s->newton_tries) {
             s->newton_tries = 1;
@@ -264,26 +266,26 @@ static void accelerate(struct tact_world *world, struct island *island,
     write_impulses(world, island, s->next);
 }
 
-static double update_of(const struct island *island)
+static double solution_step_of_island(const struct island *island)
 {
     return island->size > 0.0 ? sqrt(island->change / island->size) : 0.0;
 }
 
-int tact_sweeps_solved(const struct tact_world *world, const struct island *island)
+int tact_island_is_solved(const struct tact_world *world, const struct island *island)
 {
     return island->residual <= world->options.tolerance ||
            (world->options.local == TACT_LOCAL_BOUCHARD && !island->points &&
-            update_of(island) <= world->options.tolerance);
+            solution_step_of_island(island) <= world->options.tolerance);
 }
 
-int tact_world_notify(const struct tact_world *world, enum tact_solve_phase phase,
-                      const struct tact_solve_stats *stats)
+int tact_world_notify_observer(const struct tact_world *world, enum tact_solve_phase phase,
+                               const struct tact_solve_stats *stats)
 {
     return world->observer ? world->observer(world->observer_user, phase, stats) : 0;
 }
 
 /* Records the impulses with the smallest relative and with the smallest absolute residual. */
-static void record_best(struct tact_world *world, struct island *island, double miss)
+static void record_best_impulses(struct tact_world *world, struct island *island, double miss)
 {
     struct search *s = &island->search;
     if (island->residual < s->best) {
@@ -315,14 +317,15 @@ static void finish_unsolved(struct tact_world *world, struct island *island, dou
  * in the next two, and would never come to rest, as its warm starts stay equally wrong. One
  * solution to rounding precision brings it to rest. The residual of a contact that hardly bears
  * load is dominated by rounding of others: there the change is compared. */
-static int has_converged(const struct tact_world *world, const struct island *island,
-                         int iterations)
+static int has_island_converged(const struct tact_world *world, const struct island *island,
+                                int iterations)
 {
     int use_newton = island->search.newton && tact_sweeps_can_search(world, island);
-    double first = island->search.damped ? FIRST_SWEEP_DAMPED : FIRST_SWEEP;
-    return tact_sweeps_solved(world, island) &&
+    double first = island->search.damped ? FIRST_SWEEP_RESIDUAL_DAMPED : FIRST_SWEEP_RESIDUAL;
+    return tact_island_is_solved(world, island) &&
            (iterations > 1 || !use_newton ||
-            tact_min(island->residual, update_of(island)) <= first * world->options.tolerance);
+            tact_min(island->residual, solution_step_of_island(island)) <=
+                first * world->options.tolerance);
 }
 
 /* Checks a solution with anchored springs. Where their deflection is too large, anchors them again
@@ -345,10 +348,10 @@ static int update_anchors(struct tact_world *world, struct island *island, int l
 }
 
 /* After a sweep: computes the impulses for the next, or ends. last: no more sweeps are allowed. */
-static void step_search(struct tact_world *world, struct island *island, int last,
-                        struct tact_solve_stats *stats)
+static void advance_island_search(struct tact_world *world, struct island *island, int last,
+                                  struct tact_solve_stats *stats)
 {
-    int solved = has_converged(world, island, stats->iterations);
+    int solved = has_island_converged(world, island, stats->iterations);
     double miss = sqrt(island->size) * island->residual;
     if (solved && update_anchors(world, island, last)) {
         return;
@@ -364,8 +367,8 @@ static void step_search(struct tact_world *world, struct island *island, int las
         finish_unsolved(world, island, miss);
         return;
     }
-    record_best(world, island, miss);
-    if (!restore_best(world, island, stats)) {
+    record_best_impulses(world, island, miss);
+    if (!restore_best_impulses(world, island, stats)) {
         accelerate(world, island, stats);
     }
 }
@@ -385,14 +388,14 @@ static void sum_islands(const struct tact_world *world, struct tact_solve_stats 
 }
 
 /* Sweeps each island that is not solved once. Returns 1 where there was one. */
-static int sweep_open(struct tact_world *world)
+static int sweep_unsolved_islands(struct tact_world *world)
 {
     int any = 0;
     for (int i = 0; i < world->islands.count; i++) {
         struct island *island = &world->islands.list[i];
         if (island->open) {
             read_impulses(world, island, island->search.before);
-            tact_sweep(world, island);
+            tact_sweep_island(world, island);
             any = 1;
         } else {
             island->change = 0.0;
@@ -406,14 +409,14 @@ void tact_sweeps_run(struct tact_world *world, struct tact_solve_stats *stats)
     for (int i = 0; i < world->islands.count; i++) {
         begin_search(world, &world->islands.list[i]);
     }
-    while (sweep_open(world)) {
+    while (sweep_unsolved_islands(world)) {
         sum_islands(world, stats);
         stats->iterations++;
-        int last = tact_world_notify(world, TACT_SOLVE_SWEPT, stats) ||
+        int last = tact_world_notify_observer(world, TACT_SOLVE_SWEPT, stats) ||
                    stats->iterations >= world->options.iterations;
         for (int i = 0; i < world->islands.count; i++) {
             if (world->islands.list[i].open) {
-                step_search(world, &world->islands.list[i], last, stats);
+                advance_island_search(world, &world->islands.list[i], last, stats);
             }
         }
     }

@@ -13,7 +13,7 @@ typedef double tact_row4 __attribute__((vector_size(32), aligned(8), may_alias))
 
 #define TACT_ROW4(pointer) ((const tact_row4 *)(pointer))
 
-TACT_TWICE(void, tact_six_multiply, (double *out, double sign, const double *a, const double *b),
+TACT_TWICE(void, tact_six_add_product, (double *out, double sign, const double *a, const double *b),
            (out, sign, a, b))
 {
     for (int i = 0; i < 6; i++) {
@@ -29,8 +29,8 @@ TACT_TWICE(void, tact_six_multiply, (double *out, double sign, const double *a, 
     }
 }
 
-TACT_TWICE(void, tact_six_apply, (double *y, double sign, const double *a, const double *x),
-           (y, sign, a, x))
+TACT_TWICE(void, tact_six_add_matrix_vector,
+           (double *y, double sign, const double *a, const double *x), (y, sign, a, x))
 {
     tact_row2 p = TACT_ROW(x)[0], q = TACT_ROW(x)[1], r = TACT_ROW(x)[2];
     for (int i = 0; i < 6; i++) {
@@ -50,7 +50,7 @@ TACT_TWICE(void, tact_six_transpose, (double *out, const double *a), (out, a))
 }
 
 /* The row of the largest entry in column k, at or below the diagonal. */
-TACT_INLINE int find_pivot(double m[6][WIDE], int k)
+TACT_INLINE int find_pivot_row(double m[6][WIDE], int k)
 {
     int best = k;
     for (int i = k + 1; i < 6; i++) {
@@ -59,7 +59,7 @@ TACT_INLINE int find_pivot(double m[6][WIDE], int k)
     return best;
 }
 
-TACT_INLINE void swap_rows(double *a, double *b)
+TACT_INLINE void swap_matrix_rows(double *a, double *b)
 {
     double t[WIDE];
     memcpy(t, a, sizeof t);
@@ -88,12 +88,12 @@ TACT_INLINE void reduce(double m[6][WIDE], int k)
 static int eliminate(double m[6][WIDE])
 {
     for (int k = 0; k < 6; k++) {
-        int best = find_pivot(m, k);
+        int best = find_pivot_row(m, k);
         if (!(fabs(m[best][k]) > 0.0)) {
             return 0;
         }
         if (best != k) {
-            swap_rows(m[k], m[best]);
+            swap_matrix_rows(m[k], m[best]);
         }
         reduce(m, k);
     }

@@ -3,10 +3,10 @@
 #define TACT_CONTACT_SIX_INTERNAL_H
 
 /* out += sign a b. */
-void tact_six_multiply(double *out, double sign, const double *a, const double *b);
+void tact_six_add_product(double *out, double sign, const double *a, const double *b);
 
 /* y += sign a x, of six numbers. */
-void tact_six_apply(double *y, double sign, const double *a, const double *x);
+void tact_six_add_matrix_vector(double *y, double sign, const double *a, const double *x);
 
 /* out = the transpose of a. */
 void tact_six_transpose(double *out, const double *a);

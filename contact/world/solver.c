@@ -18,14 +18,14 @@ void tact_assemble_schur(struct tact_world *world, struct block *block)
     const struct tact_contact *c = &world->contacts[block->contact];
     double *s = block->local.s;
     tact_assemble_mobility(world, block);
-    tact_constraints_eliminate(world, block);
+    tact_constraints_reduce_mobility(world, block);
     for (int i = 0; i < 6; i++) {
         for (int j = 0; j < i; j++) {
             s[j * 6 + i] = s[i * 6 + j];
         }
     }
     tact_opening_measure_mobility(block);
-    tact_impact_target(world, block);
+    tact_impact_set_target_velocity(world, block);
     tact_opening_scale_bias(world, block);
     tact_impact_rebound(world, block);
     tact_springs_assemble(world, block);
@@ -63,7 +63,7 @@ static void warm_start(struct tact_world *world, const struct block *block)
     double arm[3], torque[3];
     if (block->points) {
         int known = tact_v3_dot(c->warm, c->warm) > 0.0;
-        tact_points_warm(&world->points, block->contact, known, c->impulse);
+        tact_points_copy_last_impulses(&world->points, block->contact, known, c->impulse);
         return;
     }
     tact_v3_sub(arm, c->warm_point, c->patch.center);
@@ -86,7 +86,7 @@ static void predict_joint_impulses(struct tact_world *world)
     for (int i = 0; i < world->block_count; i++) {
         struct block *block = &world->blocks[i];
         for (int k = 0; k < 2; k++) {
-            const struct world_hand *hand = tact_block_hand(world, block, k);
+            const struct world_hand *hand = tact_block_hand_of_side(world, block, k);
             for (int m = 0; hand && m < hand->hand->count; m++) {
                 const double *j = hand->hand->rows[m];
                 hand->impulse[m] +=
@@ -127,7 +127,7 @@ static double elastic_edge_margin(const struct block *block, const double *r)
         return 1.0;
     }
     const double d[2] = {-r[5] / r[0], r[4] / r[0]};
-    double share = tact_local_edge_share(&block->local, d);
+    double share = tact_local_edge_distance_ratio(&block->local, d);
     return tact_margin(tact_min(share, 1.0), 1.0); /* at most 1 but for rounding */
 }
 
@@ -182,7 +182,7 @@ static void sweep_all(struct tact_world *world, struct tact_solve_stats *stats)
     tact_energy_bound_rebound(world, stats);
     for (int i = 0; i < world->islands.count; i++) {
         struct island *island = &world->islands.list[i];
-        if (!tact_sweeps_solved(world, island)) {
+        if (!tact_island_is_solved(world, island)) {
             world->counts[TACT_COUNT_UNSOLVED]++;
             tact_velocities_rebuild(world,
                                     island); /* momentum is balanced to rounding in any case */
@@ -200,9 +200,9 @@ int tact_world_solve(struct tact_world *world, struct tact_solve_stats *stats)
     stats->contacts = world->block_count;
     stats->points = world->points.now.count;
     stats->left_out = world->points.left_out;
-    tact_world_notify(world, TACT_SOLVE_PATCHES, stats);
+    tact_world_notify_observer(world, TACT_SOLVE_PATCHES, stats);
     for (int i = 0; i < world->hand_count; i++) {
-        tact_hand_begin(world->hands[i].hand);
+        tact_hand_set_factored_rates(world->hands[i].hand);
     }
     for (int i = 0; i < world->block_count; i++) {
         tact_assemble_jacobians(world, &world->blocks[i]);
@@ -211,7 +211,7 @@ int tact_world_solve(struct tact_world *world, struct tact_solve_stats *stats)
         warm_start(world, &world->blocks[i]);
     }
     predict_joint_impulses(world);
-    tact_velocities_store(world, world->pre_velocities);
+    tact_velocities_copy_all(world, world->pre_velocities);
     rc = rc ? rc : free_velocities(world, &stats->failed_hand);
     if (rc) {
         for (int i = 0; i < world->block_count; i++) {
@@ -220,32 +220,32 @@ int tact_world_solve(struct tact_world *world, struct tact_solve_stats *stats)
             c->spin_arm = 0.0;
         }
         tact_constraints_clear(world);
-        tact_pieces_collect(world);
+        tact_pieces_sum_results(world);
         return rc;
     }
-    tact_velocities_store(world, world->free_velocities);
+    tact_velocities_copy_all(world, world->free_velocities);
     tact_constraints_assemble(world);
     tact_islands_find(world);
     for (int i = 0; i < world->block_count; i++) {
         tact_assemble_schur(world, &world->blocks[i]);
     }
-    tact_world_notify(world, TACT_SOLVE_ASSEMBLED, stats);
+    tact_world_notify_observer(world, TACT_SOLVE_ASSEMBLED, stats);
     for (int i = 0; i < world->block_count; i++) {
         factor_block(world, &world->blocks[i]);
     }
-    tact_world_notify(world, TACT_SOLVE_FACTORED, stats);
+    tact_world_notify_observer(world, TACT_SOLVE_FACTORED, stats);
     sweep_all(world, stats);
     memcpy(stats->counts, world->counts, sizeof stats->counts);
     for (int i = 0; i < world->hand_count; i++) {
-        tact_hand_finish(world->hands[i].hand);
+        tact_hand_compute_joint_rates(world->hands[i].hand);
     }
     for (int i = 0; i < world->block_count; i++) {
         store_contact(world, &world->blocks[i]);
         compute_margins(world, &world->blocks[i]);
     }
-    tact_pieces_collect(world);
+    tact_pieces_sum_results(world);
     tact_openings_finish_start(world);
     tact_constraints_store(world);
-    tact_world_notify(world, TACT_SOLVE_STORED, stats);
+    tact_world_notify_observer(world, TACT_SOLVE_STORED, stats);
     return 0;
 }

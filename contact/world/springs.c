@@ -18,14 +18,15 @@
  * weight deflects it by 3e-2 g h^2, 0.3 um, and a steady one not at all. While 100 balls roll into
  * a heap, 4 of 2000 ticks are not solved; with 1e-2 it is 13, with RIGID_CFM 435. */
 #define ANCHORED_CFM 3e-2
-#define MIN_SQUARE 1e-12 /* mean square of a patch's extent [m^2] below which it is a point */
+#define POINT_PATCH_MEAN_SQUARE                                                                    \
+    1e-12 /* mean square of a patch's extent [m^2] below which it is a point */
 
 /* Sets the springs of a rigid contact. Where several contacts constrain a body in more ways than it
  * can move, as the twenty feet of a plate do, no impulses stop all motion to the last digit, and
  * the closest ones grow until something slips or separates. A small compliance prevents that. The
  * springs have no deflection at the impulse of the last tick, so that nothing moves under a steady
  * load. */
-static void set_rigid(const struct tact_world *world, struct block *block)
+static void set_rigid_contact_springs(const struct tact_world *world, struct block *block)
 {
     const double *last = world->contacts[block->contact].impulse;
     int rigid = world->options.local == TACT_LOCAL_BOUCHARD || block->points ||
@@ -46,21 +47,21 @@ static void set_rigid(const struct tact_world *world, struct block *block)
 /* Share of the tilting stiffness that the rows carry. An overlap deeper than its target resists
  * tilting by itself, as its centre moves to where it is deeper; both together have the stiffness of
  * the springs. */
-static double tilt_share(const struct tact_contact *c)
+static double tilting_stiffness_share(const struct tact_contact *c)
 {
     return tact_min(1.0, (c->patch.target + c->preload) / c->patch.depth);
 }
 
 /* Compliances of the rows of a foundation of parallel springs [m/N, 1/(N m)], without the normal's
  * own; 0: rigid. */
-static void find_compliances(const struct tact_world *world, const struct tact_contact *c,
-                             double compliance[6])
+static void compute_row_compliances(const struct tact_world *world, const struct tact_contact *c,
+                                    double compliance[6])
 {
     const struct tact_contact_law *law = tact_world_pair_law(world, c->a, c->b);
     double square[2], t = law->tangential_compliance, h = world->options.period;
     tact_patch_mean_squares(&c->patch, tact_v3_dot(c->patch.frame, c->warm) / h, square);
-    square[0] = tact_max(square[0], MIN_SQUARE);
-    square[1] = tact_max(square[1], MIN_SQUARE);
+    square[0] = tact_max(square[0], POINT_PATCH_MEAN_SQUARE);
+    square[1] = tact_max(square[1], POINT_PATCH_MEAN_SQUARE);
     const double rows[6] = {0.0,
                             t,
                             t,
@@ -72,7 +73,7 @@ static void find_compliances(const struct tact_world *world, const struct tact_c
 
 /* Load of a rotational spring after its patch has changed. Where the patch has become smaller, the
  * springs that are lost take their load with them; where larger, the new springs have none. */
-static double clamp_turned(double impulse, double left)
+static double clamp_rotational_spring_load(double impulse, double left)
 {
     return left * impulse > 0.0 ? (fabs(left) < fabs(impulse) ? left : impulse) : 0.0;
 }
@@ -86,19 +87,19 @@ static int foundation_row_count(const struct tact_contact_law *law)
 
 /* Sets a spring 1 / c with a damper time / c in parallel, implicit: v + c / ((h + time) h) (r -
  * r_0) = 0, where r_0 is the load of the spring alone. It is never stiffer than a rigid contact. */
-static void set_foundation(const struct tact_world *world, struct block *block)
+static void set_foundation_spring(const struct tact_world *world, struct block *block)
 {
     const struct tact_contact *c = &world->contacts[block->contact];
     const struct tact_contact_law *law = tact_world_pair_law(world, c->a, c->b);
     double h = world->options.period, time = h + law->dissipation, compliance[6];
-    find_compliances(world, c, compliance);
+    compute_row_compliances(world, c, compliance);
     for (int i = 1; i < foundation_row_count(law); i++) {
         const double *axis = c->patch.frame + 3 * (i % 3);
-        double share = i > 3 ? tilt_share(c) : 1.0;
+        double share = i > 3 ? tilting_stiffness_share(c) : 1.0;
         double held = tact_v3_dot(axis, c->springs.impulse + 3 * (i / 3));
         if (i >= 3) {
             double angle = tact_v3_dot(axis, c->springs.angle);
-            held = clamp_turned(held, angle * h / compliance[i]);
+            held = clamp_rotational_spring_load(held, angle * h / compliance[i]);
         }
         block->row_cfm[i] =
             tact_max(compliance[i] / (share * time * h), RIGID_CFM * block->local.s[7 * i]);
@@ -112,11 +113,11 @@ void tact_springs_assemble(const struct tact_world *world, struct block *block)
     const struct tact_contact *c = &world->contacts[block->contact];
     double tangential = tact_world_pair_law(world, c->a, c->b)->tangential_compliance;
     block->foundation_rows = block->elastic_rows = block->cross_coupled = 0;
-    set_rigid(world, block);
+    set_rigid_contact_springs(world, block);
     if (c->patch.law == TACT_LAW_WRENCH) {
         tact_elastic_assemble(world, block);
-    } else if (tangential > 0.0 && !tact_block_rebounds(block)) {
-        set_foundation(world, block);
+    } else if (tangential > 0.0 && !tact_block_has_restitution(block)) {
+        set_foundation_spring(world, block);
     }
     for (int i = 0; i < 6; i++) {
         block->local.s[7 * i] += block->row_cfm[i];
@@ -124,7 +125,7 @@ void tact_springs_assemble(const struct tact_world *world, struct block *block)
 }
 
 /* 1 for rows whose spring only serves the solver. */
-static int is_rigid(const struct block *block, int row)
+static int is_solver_spring_row(const struct block *block, int row)
 {
     return !(block->elastic_rows >> row & 1) && (row == 0 || row >= block->foundation_rows);
 }
@@ -132,7 +133,7 @@ static int is_rigid(const struct block *block, int row)
 void tact_springs_set_cfm(struct block *block, double share, const double start[6])
 {
     for (int i = 0; i < 6; i++) {
-        if (is_rigid(block, i)) {
+        if (is_solver_spring_row(block, i)) {
             double mobility = block->local.s[7 * i] - block->row_cfm[i];
             block->row_cfm[i] = tact_max(share * mobility, i == 0 ? block->weak_normal_cfm : 0.0);
             block->local.s[7 * i] = mobility + block->row_cfm[i];
@@ -170,7 +171,7 @@ double tact_springs_deflection(const struct tact_world *world, const struct isla
                 block->row_cfm[k] > 0.0 ? block->row_cfm[k] / block->local.s[7 * k] : 0.0;
             double unit = k < 3 ? 1.0 : block->per_length;
             double deflection = unit * share * (r[k] - block->rest_impulse[k]);
-            int counts = is_rigid(block, k) && (k > 0 || block->weak_normal_cfm == 0.0);
+            int counts = is_solver_spring_row(block, k) && (k > 0 || block->weak_normal_cfm == 0.0);
             sum += counts ? deflection * deflection : 0.0;
         }
     }
@@ -182,7 +183,7 @@ double tact_springs_max_energy(const struct block *block)
 {
     double sum = 0.0;
     for (int i = 0; i < 6; i++) {
-        if (!is_rigid(block, i)) {
+        if (!is_solver_spring_row(block, i)) {
             double held = block->row_cfm[i] * block->rest_impulse[i];
             held += block->cross_coupled
                         ? tact_dot(block->cross_cfm + 6 * i, block->rest_impulse, 6)
@@ -194,14 +195,15 @@ double tact_springs_max_energy(const struct block *block)
 }
 
 /* Stores the load of the springs in world axes, and the rotations that it corresponds to. */
-static void store_rows(const struct tact_world *world, const struct block *block, double row[6])
+static void store_spring_load(const struct tact_world *world, const struct block *block,
+                              double row[6])
 {
     struct tact_contact *c = &world->contacts[block->contact];
     const struct tact_contact_law *law = tact_world_pair_law(world, c->a, c->b);
     double time = world->options.period + law->dissipation, angle[3];
     for (int i = 0; i < 3; i++) {
         angle[i] = row[3 + i] * time * block->row_cfm[3 + i];
-        row[3 + i] /= i > 0 ? tilt_share(c) : 1.0;
+        row[3 + i] /= i > 0 ? tilting_stiffness_share(c) : 1.0;
     }
     tact_m3_tmul_v3(c->springs.impulse, c->patch.frame, row);
     tact_m3_tmul_v3(c->springs.impulse + 3, c->patch.frame, row + 3);
@@ -220,7 +222,7 @@ void tact_springs_store(const struct tact_world *world, struct block *block)
     for (int i = 1; i < block->foundation_rows; i++) {
         row[i] = block->rest_impulse[i] + h / time * (c->impulse[i] - block->rest_impulse[i]);
     }
-    store_rows(world, block, row);
+    store_spring_load(world, block, row);
     tact_block_velocity(block, u);
     for (int i = 0; i < 6; i++) {
         block->expected_motion[i] = h * u[i];
@@ -228,7 +230,7 @@ void tact_springs_store(const struct tact_world *world, struct block *block)
 }
 
 /* Rotates the load of the springs with the mean rotation of the two bodies. */
-static void rotate_springs(struct tact_springs *springs, const double *a, const double *b)
+static void rotate_spring_load(struct tact_springs *springs, const double *a, const double *b)
 {
     double *const vectors[3] = {springs->impulse, springs->impulse + 3, springs->angle};
     double turn[3], q[4], from[3];
@@ -260,11 +262,11 @@ static void update_foundation(struct tact_world *world, const struct block *bloc
     tact_m3_mul_v3(row + 3, c->patch.frame, c->springs.impulse + 3);
     row[0] = 0.0;
     for (int i = 1; i < block->foundation_rows; i++) {
-        row[i] *= i > 3 ? tilt_share(c) : 1.0;
+        row[i] *= i > 3 ? tilting_stiffness_share(c) : 1.0;
         row[i] -= (apart[i] - block->expected_motion[i]) / (time * block->row_cfm[i]);
     }
-    store_rows(world, block, row);
-    rotate_springs(&c->springs, a + 3, b + 3);
+    store_spring_load(world, block, row);
+    rotate_spring_load(&c->springs, a + 3, b + 3);
 }
 
 void tact_springs_update(struct tact_world *world)

@@ -10,7 +10,7 @@
 static void change_impulse(struct tact_world *world, struct block *block, const double *delta)
 {
     tact_block_apply_impulse(block, delta);
-    tact_constraints_respond(world, block, delta);
+    tact_constraints_apply_response(world, block, delta);
 }
 
 /* Sets the spin arm and, for Algorithm 1, the patch that belong to the present normal force. */
@@ -37,8 +37,8 @@ static void update_spin_arm(const struct tact_world *world, struct block *block)
 
 /* Solves the 6D contact; adds the squares of its impulse and of its change, with torques over the
  * patch size, to the sums of the island. */
-static void solve_patch(struct tact_world *world, struct island *island, struct block *block,
-                        double *r)
+static void sweep_patch_contact(struct tact_world *world, struct island *island,
+                                struct block *block, double *r)
 {
     struct tact_contact *c = &world->contacts[block->contact];
     struct tact_local_problem *local = &block->local;
@@ -61,8 +61,8 @@ static void solve_patch(struct tact_world *world, struct island *island, struct 
     }
 }
 
-static void solve_points(struct tact_world *world, struct island *island, struct block *block,
-                         double *r)
+static void sweep_contact_points(struct tact_world *world, struct island *island,
+                                 struct block *block, double *r)
 {
     struct point_pass pass;
     tact_points_solve(&world->points, block->contact, &block->local, r, &pass);
@@ -72,7 +72,7 @@ static void solve_points(struct tact_world *world, struct island *island, struct
     island->change += pass.change;
 }
 
-static void solve_block(struct tact_world *world, struct island *island, struct block *block)
+static void sweep_contact(struct tact_world *world, struct island *island, struct block *block)
 {
     struct tact_contact *c = &world->contacts[block->contact];
     struct tact_local_problem *local = &block->local;
@@ -81,13 +81,13 @@ static void solve_block(struct tact_world *world, struct island *island, struct 
     tact_block_velocity(block, u);
     tact_constraints_correct_velocity(world, block, c->impulse, u);
     tact_block_add_compliance(block, c->impulse, u);
-    tact_block_subtract_rest(block, u);
-    tact_rows_subtract_own(local->b, u, local->s, c->impulse);
+    tact_block_subtract_rest_impulse(block, u);
+    tact_rows_subtract_own_impulse(local->b, u, local->s, c->impulse);
     memcpy(r, c->impulse, sizeof r);
     if (block->points) {
-        solve_points(world, island, block, r);
+        sweep_contact_points(world, island, block, r);
     } else {
-        solve_patch(world, island, block, r);
+        sweep_patch_contact(world, island, block, r);
     }
     for (int i = 0; i < 6; i++) {
         delta[i] = r[i] - c->impulse[i];
@@ -96,13 +96,13 @@ static void solve_block(struct tact_world *world, struct island *island, struct 
     change_impulse(world, block, delta);
 }
 
-void tact_sweep(struct tact_world *world, struct island *island)
+void tact_sweep_island(struct tact_world *world, struct island *island)
 {
     island->size = island->change = 0.0;
     island->residual = tact_constraints_sweep(world, island);
     for (int i = 0; i < island->blocks.count; i++) {
         struct block *block = &world->blocks[island->blocks.at[i]];
-        solve_block(world, island, block);
+        sweep_contact(world, island, block);
         if (block->residual > island->residual) {
             island->residual = block->residual;
         }

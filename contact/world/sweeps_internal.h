@@ -8,13 +8,13 @@
 
 /* Copies the velocities of all bodies and hands into `all`: world->pre_velocities or
  * world->free_velocities. */
-void tact_velocities_store(const struct tact_world *world, double *all);
+void tact_velocities_copy_all(const struct tact_world *world, double *all);
 
 /* Sets the velocities of an island to those without contacts. */
-void tact_velocities_set_free(struct tact_world *world, const struct island *island);
+void tact_velocities_set_contact_free(struct tact_world *world, const struct island *island);
 
 /* Sets the velocities of an island to those before gravity and drives. */
-void tact_velocities_set_pre(struct tact_world *world, const struct island *island);
+void tact_velocities_set_before_forces(struct tact_world *world, const struct island *island);
 
 /* Sets the velocities of an island to zero. */
 void tact_velocities_set_zero(struct tact_world *world, const struct island *island);
@@ -46,7 +46,7 @@ static inline void tact_block_add_compliance(const struct block *block, const do
 }
 
 /* Subtracts the compliance of a block times the rest impulse of its springs from its velocity u. */
-static inline void tact_block_subtract_rest(const struct block *block, double *u)
+static inline void tact_block_subtract_rest_impulse(const struct block *block, double *u)
 {
     for (int i = 0; i < 6; i++) {
         u[i] -= block->row_cfm[i] * block->rest_impulse[i];
@@ -58,7 +58,7 @@ static inline void tact_block_subtract_rest(const struct block *block, double *u
 
 /* One sweep over an island. Sets its residual, and size and change with torques over the patch
  * size. */
-void tact_sweep(struct tact_world *world, struct island *island);
+void tact_sweep_island(struct tact_world *world, struct island *island);
 
 /* Scales impulses back into their limits, where the iteration ended with limits of an earlier
  * impulse. */
@@ -78,14 +78,14 @@ static inline int tact_island_has_hands(const struct tact_world *world, const st
     return owners->at[owners->count - 1] >= world->body_count;
 }
 
-int tact_sweeps_solved(const struct tact_world *world, const struct island *island);
+int tact_island_is_solved(const struct tact_world *world, const struct island *island);
 
 /* Sweeps the islands that are not solved, each until it is, at most `iterations` times. All limits
  * are satisfied at the end. */
 void tact_sweeps_run(struct tact_world *world, struct tact_solve_stats *stats);
 
 /* Multiplies all impulses of an island's contacts by `share`; the joints respond. */
-void tact_sweeps_scale(struct tact_world *world, struct island *island, double share);
+void tact_sweeps_scale_impulses(struct tact_world *world, struct island *island, double share);
 
 /* Bias velocities that oppose each other, directly or through joints, cause unbounded impulses.
  * Such an island is solved again with reduced bias velocities and then with none, each time with a
@@ -105,7 +105,7 @@ void tact_energy_bound_rebound(struct tact_world *world, struct tact_solve_stats
 void tact_energy_bound_unsolved(struct tact_world *world, struct island *island);
 
 /* Calls the observer. Returns 1 where it ends the iteration. */
-int tact_world_notify(const struct tact_world *world, enum tact_solve_phase phase,
-                      const struct tact_solve_stats *stats);
+int tact_world_notify_observer(const struct tact_world *world, enum tact_solve_phase phase,
+                               const struct tact_solve_stats *stats);
 
 #endif

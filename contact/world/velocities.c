@@ -18,7 +18,7 @@ static double *velocities(const struct tact_world *world, int owner, size_t *at,
     return hand->hand->w;
 }
 
-void tact_velocities_store(const struct tact_world *world, double *all)
+void tact_velocities_copy_all(const struct tact_world *world, double *all)
 {
     for (int i = 0; i < world->body_count + world->hand_count; i++) {
         size_t at, n;
@@ -39,12 +39,12 @@ static void set_velocities(struct tact_world *world, const struct island *island
     }
 }
 
-void tact_velocities_set_free(struct tact_world *world, const struct island *island)
+void tact_velocities_set_contact_free(struct tact_world *world, const struct island *island)
 {
     set_velocities(world, island, world->free_velocities);
 }
 
-void tact_velocities_set_pre(struct tact_world *world, const struct island *island)
+void tact_velocities_set_before_forces(struct tact_world *world, const struct island *island)
 {
     set_velocities(world, island, world->pre_velocities);
 }
@@ -56,7 +56,7 @@ void tact_velocities_set_zero(struct tact_world *world, const struct island *isl
 
 void tact_velocities_rebuild(struct tact_world *world, const struct island *island)
 {
-    tact_velocities_set_free(world, island);
+    tact_velocities_set_contact_free(world, island);
     for (int i = 0; i < island->blocks.count; i++) {
         const struct block *block = &world->blocks[island->blocks.at[i]];
         tact_block_apply_impulse(block, world->contacts[block->contact].impulse);

@@ -6,11 +6,11 @@
 #include "contact/pair/models_internal.h"
 #include "contact/world/world_internal.h"
 
-#define MIN_CAPACITY                                                                               \
+#define MIN_CONTACT_CAPACITY                                                                       \
     8192 /* capacity for contacts and near pairs; the following are added for each shape */
-#define CONTACTS_EACH 4
-#define NEAR_EACH 16
-#define GAP_RADIUS                                                                                 \
+#define CONTACTS_PER_SHAPE 4
+#define NEAR_PAIRS_PER_SHAPE 16
+#define GAP_BOUNDING_RADIUS_FACTOR                                                                 \
     1.1 /* bounding sphere of a shape with contacts that are known before touch, over the plain    \
            one */
 
@@ -156,7 +156,7 @@ int tact_world_add_shape(struct tact_world *world, struct tact_owner owner,
 }
 
 /* Enlarges the table of laws to `materials` squared. */
-static int grow_laws(struct tact_world *world, int materials)
+static int grow_contact_law_table(struct tact_world *world, int materials)
 {
     size_t n = (size_t)materials;
     struct tact_contact_law *laws = calloc(n * n, sizeof *laws);
@@ -195,7 +195,7 @@ int tact_world_set_law(struct tact_world *world, int a, int b, const struct tact
         return -EINVAL;
     }
     int most = (a > b ? a : b) + 1;
-    int rc = most > world->materials ? grow_laws(world, most) : 0;
+    int rc = most > world->materials ? grow_contact_law_table(world, most) : 0;
     if (rc) {
         return rc;
     }
@@ -216,8 +216,8 @@ const struct tact_contact_law *tact_world_pair_law(const struct tact_world *worl
 
 /* 1 for two shapes of one object: of a body, of fixed bodies, of one link, or of a link and its
  * parent. */
-static int are_joined(const struct tact_world *world, const struct tact_owner *a,
-                      const struct tact_owner *b)
+static int are_shapes_of_one_object(const struct tact_world *world, const struct tact_owner *a,
+                                    const struct tact_owner *b)
 {
     if (a->kind != b->kind) {
         return 0;
@@ -231,7 +231,8 @@ static int are_joined(const struct tact_world *world, const struct tact_owner *a
 }
 
 /* The model that is named for two shapes, or that of a fast body; NULL: none. */
-static const struct tact_contact_model *named_model(const struct tact_world *world, int a, int b)
+static const struct tact_contact_model *model_named_for_pair(const struct tact_world *world, int a,
+                                                             int b)
 {
     const struct tact_contact_law *law = tact_world_pair_law(world, a, b);
     int fast = tact_world_is_fast(world, a) || tact_world_is_fast(world, b);
@@ -241,21 +242,21 @@ static const struct tact_contact_model *named_model(const struct tact_world *wor
 
 const struct tact_contact_model *tact_world_pair_model(const struct tact_world *world, int a, int b)
 {
-    const struct tact_contact_model *named = named_model(world, a, b);
+    const struct tact_contact_model *named = model_named_for_pair(world, a, b);
     return named ? named
                  : tact_contact_model_default(&world->shapes[a].shape, &world->shapes[b].shape);
 }
 
-static int may_touch(const struct tact_world *world, int a, int b)
+static int may_shapes_touch(const struct tact_world *world, int a, int b)
 {
     const struct tact_owner *of_a = &world->shapes[a].owner, *of_b = &world->shapes[b].owner;
-    return !are_joined(world, of_a, of_b) && !tact_constraints_join(world, of_a, of_b) &&
-           tact_world_pair_law(world, a, b);
+    return !are_shapes_of_one_object(world, of_a, of_b) &&
+           !tact_constraints_connect(world, of_a, of_b) && tact_world_pair_law(world, a, b);
 }
 
 int tact_world_max_patches(const struct tact_world *world, int a, int b)
 {
-    if (!may_touch(world, a, b)) {
+    if (!may_shapes_touch(world, a, b)) {
         return 0;
     }
     const struct tact_contact_model *model = tact_world_pair_model(world, a, b);
@@ -267,7 +268,7 @@ int tact_world_find_unsupported(const struct tact_world *world, int *a, int *b)
 {
     for (*a = 0; *a < world->shape_count; (*a)++) {
         for (*b = *a + 1; *b < world->shape_count; (*b)++) {
-            if (named_model(world, *a, *b) && may_touch(world, *a, *b) &&
+            if (model_named_for_pair(world, *a, *b) && may_shapes_touch(world, *a, *b) &&
                 tact_world_max_patches(world, *a, *b) == 0) {
                 return 1;
             }
@@ -281,7 +282,7 @@ static int max_int(int a, int b)
     return a > b ? a : b;
 }
 
-static void count_pair(struct tact_world *world, int a, int b, int most)
+static void count_pair_requirements(struct tact_world *world, int a, int b, int most)
 {
     struct tact_world_extent *e = &world->extent;
     const struct tact_contact_law *law = tact_world_pair_law(world, a, b);
@@ -299,7 +300,7 @@ static void count_pair(struct tact_world *world, int a, int b, int most)
 }
 
 /* Finds the requirements of all pairs that may touch, in one pass, as there may be millions. */
-static int find_extent(struct tact_world *world)
+static int count_world_requirements(struct tact_world *world)
 {
     if (world->shape_count > TACT_WORLD_MAX_SHAPES) {
         return -E2BIG;
@@ -308,8 +309,8 @@ static int find_extent(struct tact_world *world)
         for (int b = a + 1; b < world->shape_count; b++) {
             int most = tact_world_max_patches(world, a, b);
             if (most > 0) {
-                count_pair(world, a, b, most);
-            } else if (named_model(world, a, b) && may_touch(world, a, b)) {
+                count_pair_requirements(world, a, b, most);
+            } else if (model_named_for_pair(world, a, b) && may_shapes_touch(world, a, b)) {
                 return -ENOTSUP;
             }
         }
@@ -319,10 +320,11 @@ static int find_extent(struct tact_world *world)
 
 /* Enlarges the radius of shapes whose model measures gaps before touch. The bounding spheres of two
  * balls overlap only when the balls do, which would be too late. */
-static void widen_radii(struct tact_world *world)
+static void widen_gap_shape_radii(struct tact_world *world)
 {
     for (int i = 0; i < world->shape_count; i++) {
-        world->shapes[i].radius *= world->shapes[i].measures_gaps ? GAP_RADIUS : 1.0;
+        world->shapes[i].radius *=
+            world->shapes[i].measures_gaps ? GAP_BOUNDING_RADIUS_FACTOR : 1.0;
     }
 }
 
@@ -332,8 +334,9 @@ static int allocate_contacts(struct tact_world *world)
 {
     const struct tact_world_options *o = &world->options;
     const struct tact_world_extent *e = &world->extent;
-    int most = o->near ? o->near : MIN_CAPACITY + NEAR_EACH * world->shape_count;
-    int contacts = o->contacts ? o->contacts : MIN_CAPACITY + CONTACTS_EACH * world->shape_count;
+    int most = o->near ? o->near : MIN_CONTACT_CAPACITY + NEAR_PAIRS_PER_SHAPE * world->shape_count;
+    int contacts =
+        o->contacts ? o->contacts : MIN_CONTACT_CAPACITY + CONTACTS_PER_SHAPE * world->shape_count;
     world->slots = most < e->pairs ? most : e->pairs;
     world->piece_slots = world->slots < e->split ? world->slots : e->split;
     int all = world->slots + world->piece_slots * TACT_PIECES;
@@ -361,7 +364,7 @@ static int allocate_points(struct tact_world *world)
 int tact_world_allocate(struct tact_world *world)
 {
     int rc;
-    tact_nodes_number(world);
+    tact_assign_node_numbers(world);
     size_t velocities = (size_t)world->node_count * 6 + 1;
     world->free_velocities = calloc(velocities, sizeof *world->free_velocities);
     world->pre_velocities = calloc(velocities, sizeof *world->pre_velocities);
@@ -391,12 +394,12 @@ int tact_world_finish(struct tact_world *world)
     if (world->finished) {
         return -EINVAL;
     }
-    int rc = find_extent(world);
+    int rc = count_world_requirements(world);
     rc = rc || world->prepared.done ? rc : tact_world_prepare(world, NULL, NULL);
     rc = rc ? rc : allocate_contacts(world);
     rc = rc ? rc : tact_world_allocate(world);
     if (!rc) {
-        widen_radii(world);
+        widen_gap_shape_radii(world);
         tact_world_begin(world);
     }
     return rc;

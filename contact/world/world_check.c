@@ -16,7 +16,7 @@ TACT_INLINE double nonfinite_sum(const double *x, int count)
     return sum[0] + sum[1] + (count % 2 ? 0.0 * x[count - 1] : 0.0);
 }
 
-static int finite_all(const double *x, int count)
+static int are_all_finite(const double *x, int count)
 {
     return nonfinite_sum(x, count) == 0.0;
 }
@@ -26,8 +26,8 @@ static double norm_squared(const double v[3])
     return v[0] * v[0] + v[1] * v[1] + v[2] * v[2];
 }
 
-static int set_fault(struct tact_world_fault *fault, enum tact_world_part part, int index, int link,
-                     const char *what)
+static int set_world_fault(struct tact_world_fault *fault, enum tact_world_part part, int index,
+                           int link, const char *what)
 {
     *fault = (struct tact_world_fault){part, index, link, what};
     return -EDOM;
@@ -41,11 +41,11 @@ static int check_pairs(const struct tact_world *world, struct tact_world_fault *
     for (int n = 0; n < world->near.count; n++) {
         int i = world->near.list[n];
         const struct tact_contact *c = tact_near_contact(world, n);
-        if (!finite_all((const double *)&c->moments, MOMENTS)) {
-            return set_fault(fault, TACT_WORLD_PAIR, i, 0, "its overlap is not finite");
+        if (!are_all_finite((const double *)&c->moments, MOMENTS)) {
+            return set_world_fault(fault, TACT_WORLD_PAIR, i, 0, "its overlap is not finite");
         }
-        if (c->touching && !finite_all(c->wrench, 6)) {
-            return set_fault(fault, TACT_WORLD_PAIR, i, 0, "its wrench is not finite");
+        if (c->touching && !are_all_finite(c->wrench, 6)) {
+            return set_world_fault(fault, TACT_WORLD_PAIR, i, 0, "its wrench is not finite");
         }
     }
     return 0;
@@ -57,17 +57,17 @@ static int check_bodies(const struct tact_world *world, double speed, double rat
     for (int i = 0; i < world->body_count; i++) {
         const struct tact_body *body = &world->bodies[i].body;
         const double *v = body->twist;
-        if (!finite_all(body->pose.position, 3) || !finite_all(body->pose.quat_wxyz, 4)) {
-            return set_fault(fault, TACT_WORLD_BODY, i, 0, "its pose is not finite");
+        if (!are_all_finite(body->pose.position, 3) || !are_all_finite(body->pose.quat_wxyz, 4)) {
+            return set_world_fault(fault, TACT_WORLD_BODY, i, 0, "its pose is not finite");
         }
-        if (!finite_all(v, 6)) {
-            return set_fault(fault, TACT_WORLD_BODY, i, 0, "its velocity is not finite");
+        if (!are_all_finite(v, 6)) {
+            return set_world_fault(fault, TACT_WORLD_BODY, i, 0, "its velocity is not finite");
         }
         if (norm_squared(v) > speed * speed) {
-            return set_fault(fault, TACT_WORLD_BODY, i, 0, "it is faster than max_speed");
+            return set_world_fault(fault, TACT_WORLD_BODY, i, 0, "it is faster than max_speed");
         }
         if (norm_squared(v + 3) > rate * rate) {
-            return set_fault(fault, TACT_WORLD_BODY, i, 0, "it turns faster than 1e5 rad/s");
+            return set_world_fault(fault, TACT_WORLD_BODY, i, 0, "it turns faster than 1e5 rad/s");
         }
     }
     return 0;
@@ -81,20 +81,20 @@ static int check_hands(const struct tact_world *world, double speed, double rate
         for (int k = 0; k < hand->count; k++) {
             const struct tact_hand_state *s = &hand->state;
             int slides = !hand->links[k].turns;
-            if (!finite_all(&s->q[k], 1)) {
-                return set_fault(fault, TACT_WORLD_JOINT, i, k, "its value is not finite");
+            if (!are_all_finite(&s->q[k], 1)) {
+                return set_world_fault(fault, TACT_WORLD_JOINT, i, k, "its value is not finite");
             }
-            if (!finite_all(&s->v[k], 1)) {
-                return set_fault(fault, TACT_WORLD_JOINT, i, k, "its rate is not finite");
+            if (!are_all_finite(&s->v[k], 1)) {
+                return set_world_fault(fault, TACT_WORLD_JOINT, i, k, "its rate is not finite");
             }
-            if (!finite_all(&s->torque[k], 1)) {
-                return set_fault(fault, TACT_WORLD_JOINT, i, k,
-                                 "the torque of its drive is not finite");
+            if (!are_all_finite(&s->torque[k], 1)) {
+                return set_world_fault(fault, TACT_WORLD_JOINT, i, k,
+                                       "the torque of its drive is not finite");
             }
             if (fabs(s->v[k]) > (slides ? speed : rate)) {
-                return set_fault(fault, TACT_WORLD_JOINT, i, k,
-                                 slides ? "it is faster than max_speed"
-                                        : "it turns faster than 1e5 rad/s");
+                return set_world_fault(fault, TACT_WORLD_JOINT, i, k,
+                                       slides ? "it is faster than max_speed"
+                                              : "it turns faster than 1e5 rad/s");
             }
         }
     }
@@ -105,8 +105,8 @@ static int check_constraints(const struct tact_world *world, struct tact_world_f
 {
     for (int i = 0; i < world->constraint_count; i++) {
         const struct tact_constraint *constraint = &world->constraints[i].constraint;
-        if (!finite_all(constraint->wrench, 6) || !finite_all(&constraint->value, 1)) {
-            return set_fault(fault, TACT_WORLD_CONSTRAINT, i, 0, "its wrench is not finite");
+        if (!are_all_finite(constraint->wrench, 6) || !are_all_finite(&constraint->value, 1)) {
+            return set_world_fault(fault, TACT_WORLD_CONSTRAINT, i, 0, "its wrench is not finite");
         }
     }
     return 0;

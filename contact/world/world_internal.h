@@ -166,7 +166,7 @@ static inline struct tact_contact *tact_near_contact(const struct tact_world *wo
 int tact_world_is_fast(const struct tact_world *world, int shape);
 
 /* Velocity of the frame of a shape at its origin, world. */
-void tact_world_twist(const struct tact_world *world, int shape, double twist[6]);
+void tact_world_shape_twist(const struct tact_world *world, int shape, double twist[6]);
 
 /* Computes travel and search_margin of all shapes in this tick. tact_motion_bounds_margin() is the
  * search margin with a reserve, which the broad phase uses. */
@@ -174,13 +174,13 @@ void tact_motion_bounds_update(struct tact_world *world);
 double tact_motion_bounds_margin(const struct world_shape *shape);
 
 /* 1 where the shapes of a contact pass each other by more than the thinner of them in a tick. */
-int tact_motion_outruns(const struct tact_world *world, const struct tact_contact *c);
+int tact_motion_passes_shape(const struct tact_world *world, const struct tact_contact *c);
 
 /* Measures a near pair at the present poses, for models that use no moments; the state of the model
  * is unchanged. along: NULL, or the normal along which it is measured. Returns as measure() of
  * struct tact_contact_model does. */
-int tact_world_measure_end(struct tact_world *world, int slot, const double *along,
-                           struct tact_patch *patch);
+int tact_world_measure_pair_at_end(struct tact_world *world, int slot, const double *along,
+                                   struct tact_patch *patch);
 
 /* Separates fast bodies from what they overlap after the drift. Returns the number of corrections;
  * a pair may be corrected in several passes. */
@@ -191,7 +191,7 @@ const struct tact_contact_model *tact_world_pair_model(const struct tact_world *
                                                        int b);
 
 /* State variables of the model of a near pair, by its slot. */
-static inline double *tact_slot_state(const struct tact_world *world, int slot)
+static inline double *tact_slot_model_state(const struct tact_world *world, int slot)
 {
     return world->states + (size_t)slot * (size_t)world->state;
 }
@@ -209,12 +209,12 @@ static inline void tact_block_velocity(const struct block *block, double u[6])
 {
     for (int k = 0; k < block->node_count; k++) {
         const struct block_node *node = &block->nodes[k];
-        tact_rows_velocity(u, node->j, node->v, node->dof);
+        tact_rows_add_velocity(u, node->j, node->v, node->dof);
     }
 }
 
 /* 1 where a block has a restitution velocity. */
-static inline int tact_block_rebounds(const struct block *block)
+static inline int tact_block_has_restitution(const struct block *block)
 {
     return block->restitution_velocity[0] != 0.0 || block->restitution_velocity[1] != 0.0 ||
            block->restitution_velocity[2] != 0.0;
@@ -236,7 +236,7 @@ static inline void tact_contact_clear(struct tact_contact *c)
 int tact_assemble_blocks(struct tact_world *world);
 
 /* Numbers the nodes of a world. */
-void tact_nodes_number(struct tact_world *world);
+void tact_assign_node_numbers(struct tact_world *world);
 
 /* In this order: sets the owners and nodes of a block; J, for joint rates; and, once the hands are
  * factored, Y and S, with J for w. */
@@ -292,15 +292,15 @@ void tact_impact_edge_speed(const struct tact_world *world, struct block *block)
 void tact_impact_rebound(const struct tact_world *world, struct block *block);
 
 /* Sets bias velocity and normal compliance of a block; adds the compliance to S. */
-void tact_impact_target(const struct tact_world *world, struct block *block);
+void tact_impact_set_target_velocity(const struct tact_world *world, struct block *block);
 
 /* Bounds the bias velocities of an island, once its velocities include the warm start. */
 void tact_impact_limit_bias(const struct tact_world *world, const struct island *island);
 
 /* The hand that owns a side of a block, with the block's J by joint in its `rows`. NULL where the
  * side is no hand, or is the same hand as side 0. */
-struct world_hand *tact_block_hand(const struct tact_world *world, const struct block *block,
-                                   int side);
+struct world_hand *tact_block_hand_of_side(const struct tact_world *world,
+                                           const struct block *block, int side);
 
 /* Sum of the mobilities of a hand's joints along a contact's normal, each in its best direction
  * [1/kg]; its `rows` are J for joint rates. */
@@ -320,7 +320,7 @@ void tact_opening_scale_bias(const struct tact_world *world, struct block *block
 
 /* Reduces the preload of a contact to what is left of its overlap, and distributes it over its
  * pieces. */
-void tact_opening_preload(const struct tact_world *world, struct tact_contact *c);
+void tact_opening_update_preload(const struct tact_world *world, struct tact_contact *c);
 
 /* Ends the start after the first solve: springs are compressed by their load. */
 void tact_openings_finish_start(struct tact_world *world);
@@ -330,16 +330,16 @@ void tact_impact_subtract_target(const struct block *block, double u[6]);
 
 /* Creates the contacts of the pieces of a pair, given its slot, with their warm starts; count 0:
  * the pair is one contact. */
-void tact_pieces_make(struct tact_world *world, int slot, const struct tact_pair_piece *pieces,
-                      int count);
+void tact_pieces_make_contacts(struct tact_world *world, int slot,
+                               const struct tact_pair_piece *pieces, int count);
 
 /* Adds the pieces of each split pair up into its contact, once solved. */
-void tact_pieces_collect(struct tact_world *world);
+void tact_pieces_sum_results(struct tact_world *world);
 
 /* 1 where a pair was split in the last tick, or in the state that a replay starts from. */
-int tact_pieces_exist(const struct tact_world *world, const struct tact_contact *c);
+int tact_pieces_pair_was_split(const struct tact_world *world, const struct tact_contact *c);
 
 /* Clears the pieces of a pair that is no longer split or no longer touches. */
-void tact_pieces_clear(struct tact_world *world, struct tact_contact *c);
+void tact_pieces_clear_pair(struct tact_world *world, struct tact_contact *c);
 
 #endif

@@ -14,7 +14,7 @@ static const struct tact_pose *owner_pose(const struct tact_world *world, struct
     return tact_hand_link_pose(world->hands[owner.index].hand, owner.link);
 }
 
-void tact_world_twist(const struct tact_world *world, int shape, double twist[6])
+void tact_world_shape_twist(const struct tact_world *world, int shape, double twist[6])
 {
     const struct tact_owner *owner = &world->shapes[shape].owner;
     const double *at = world->poses[shape].position;
@@ -63,7 +63,7 @@ static int is_close(const struct tact_world *world, const struct tact_contact *c
     return is_within(world, c, fast ? pair_margin(world, c) : 0.0);
 }
 
-static void find_pose(const struct tact_world *world, int shape, struct tact_pose *pose)
+static void compute_shape_pose(const struct tact_world *world, int shape, struct tact_pose *pose)
 {
     const struct world_shape *s = &world->shapes[shape];
     if (s->owner.kind == TACT_OWNER_FIXED) {
@@ -76,7 +76,7 @@ static void find_pose(const struct tact_world *world, int shape, struct tact_pos
 void tact_world_begin(struct tact_world *world)
 {
     for (int i = 0; i < world->shape_count; i++) {
-        find_pose(world, i, &world->poses[i]);
+        compute_shape_pose(world, i, &world->poses[i]);
     }
     tact_motion_bounds_update(world);
     tact_near_update(world);
@@ -88,7 +88,7 @@ void tact_world_begin(struct tact_world *world)
         pair->planar = NAN;
         pair->has_corners = 0;
         pair->active = close && model->moments;
-        c->outrun = !model->gaps && tact_motion_outruns(world, c) &&
+        c->outrun = !model->gaps && tact_motion_passes_shape(world, c) &&
                     is_within(world, c, pair_margin(world, c));
         if (!close) {
             memset(pair->direction, 0, sizeof pair->direction);
@@ -101,13 +101,13 @@ void tact_world_begin(struct tact_world *world)
 int tact_world_measure(const struct tact_world *world, int pair,
                        struct tact_moments_scratch *scratch, struct tact_moments *out)
 {
-    int a, b, slot = tact_near_slot(&world->near, pair);
+    int a, b, slot = tact_near_slot_of_pair(&world->near, pair);
     struct near_pair *near = slot < 0 ? NULL : &world->near.pairs[slot];
     if (near) {
         a = world->contacts[slot].a;
         b = world->contacts[slot].b;
     } else {
-        tact_near_shapes(world, pair, &a, &b);
+        tact_near_pair_shapes(world, pair, &a, &b);
     }
     const double *d = near ? near->direction : NULL;
     int known = d && (d[0] != 0.0 || d[1] != 0.0 || d[2] != 0.0);
@@ -134,8 +134,9 @@ static void rotation_between(const struct tact_pose *from, const struct tact_pos
 }
 
 /* Displacement of a point fixed to a shape that also rotates by `turn`. */
-static void displacement_of(const struct tact_pose *from, const struct tact_pose *to,
-                            const double turn[3], const double point[3], double shift[3])
+static void displacement_of_fixed_point(const struct tact_pose *from, const struct tact_pose *to,
+                                        const double turn[3], const double point[3],
+                                        double shift[3])
 {
     double arm[3], q[4], after[3];
     tact_quat_from_rotvec(q, turn);
@@ -151,9 +152,9 @@ void tact_world_point_displacement(const struct tact_world *world, int shape, co
 {
     const struct tact_pose *then = &world->poses[shape];
     struct tact_pose now;
-    find_pose(world, shape, &now);
+    compute_shape_pose(world, shape, &now);
     rotation_between(then, &now, moved + 3);
-    displacement_of(then, &now, moved + 3, point, moved);
+    displacement_of_fixed_point(then, &now, moved + 3, point, moved);
 }
 
 /* Radius of a ball, or of the bounding box of a mesh; 1e9 m for a half-space. */
@@ -194,8 +195,8 @@ void tact_world_carry(const struct tact_world *world, int pair, const struct tac
     if (ball_a != ball_b) {
         tact_v3_copy(ball_a ? a + 3 : b + 3, ball_a ? b + 3 : a + 3);
     }
-    displacement_of(a_then, a_now, a + 3, in->centroid, a);
-    displacement_of(b_then, b_now, b + 3, in->centroid, b);
+    displacement_of_fixed_point(a_then, a_now, a + 3, in->centroid, a);
+    displacement_of_fixed_point(b_then, b_now, b + 3, in->centroid, b);
     /* Along the tangent plane the patch moves with the more curved body, here the smaller one. */
     double area = tact_v3_norm(in->gradient);
     if (area > 0.0) {
@@ -217,7 +218,7 @@ void tact_world_set_moments(struct tact_world *world, int pair, const struct tac
     if (moments) {
         tact_near_add(world, pair);
     }
-    int slot = tact_near_slot(&world->near, pair);
+    int slot = tact_near_slot_of_pair(&world->near, pair);
     if (slot < 0) {
         return; /* not near, or no capacity: the solve reports it */
     }
@@ -263,7 +264,7 @@ static double last_impulse(const struct tact_world *world, const struct tact_con
 }
 
 /* Makes the query of a near pair's model at the start of the tick. */
-static void make_query(struct tact_world *world, int slot, struct tact_pair_query *query)
+static void make_pair_query(struct tact_world *world, int slot, struct tact_pair_query *query)
 {
     struct tact_contact *c = &world->contacts[slot];
     const struct near_pair *pair = &world->near.pairs[slot];
@@ -282,7 +283,7 @@ static void make_query(struct tact_world *world, int slot, struct tact_pair_quer
         .planar = pair->planar,
         .corners = pair->has_corners ? &world->near.corners[slot] : NULL,
         .most = pair->max_patches,
-        .state = tact_slot_state(world, slot),
+        .state = tact_slot_model_state(world, slot),
         .counts = world->counts,
         .pressure = world->pressure,
     };
@@ -290,8 +291,8 @@ static void make_query(struct tact_world *world, int slot, struct tact_pair_quer
         query->pressed = last_impulse(world, c);
         twist_rate(world, c->a, query->rate[0]);
         twist_rate(world, c->b, query->rate[1]);
-        tact_world_twist(world, c->a, query->twist[0]);
-        tact_world_twist(world, c->b, query->twist[1]);
+        tact_world_shape_twist(world, c->a, query->twist[0]);
+        tact_world_shape_twist(world, c->b, query->twist[1]);
     }
 }
 
@@ -303,27 +304,27 @@ static int measure_pair(struct tact_world *world, int slot)
     const struct tact_contact_model *model = tact_world_pair_model(world, c->a, c->b);
     struct tact_pair_query query;
     if ((model->state || !model->moments) && !is_close(world, c)) {
-        memset(tact_slot_state(world, slot), 0, (size_t)world->state * sizeof(double));
+        memset(tact_slot_model_state(world, slot), 0, (size_t)world->state * sizeof(double));
         return -EDOM;
     }
     if (model->moments && !(c->moments.volume > 0.0)) {
         return -EDOM;
     }
-    make_query(world, slot, &query);
+    make_pair_query(world, slot, &query);
     return model->measure(&query, &c->patch, world->piece);
 }
 
-int tact_world_measure_end(struct tact_world *world, int slot, const double *along,
-                           struct tact_patch *patch)
+int tact_world_measure_pair_at_end(struct tact_world *world, int slot, const double *along,
+                                   struct tact_patch *patch)
 {
     const struct tact_contact *c = &world->contacts[slot];
-    double *state = tact_slot_state(world, world->slots);
+    double *state = tact_slot_model_state(world, world->slots);
     int counts[TACT_SOLVE_COUNTS] = {0};
     struct tact_pose pose[2];
     struct tact_pair_query query;
-    make_query(world, slot, &query);
-    find_pose(world, c->a, &pose[0]);
-    find_pose(world, c->b, &pose[1]);
+    make_pair_query(world, slot, &query);
+    compute_shape_pose(world, c->a, &pose[0]);
+    compute_shape_pose(world, c->b, &pose[1]);
     memcpy(state, query.state, (size_t)world->state * sizeof *state);
     query.pose_a = &pose[0];
     query.pose_b = &pose[1];
@@ -353,14 +354,14 @@ static int add_block(struct tact_world *world, int contact, int points)
 
 /* Clears a pair without a patch: separated, or one shape wholly inside the other, which nothing can
  * open. In the latter case it keeps its preload. */
-static void clear_pair(struct tact_world *world, struct tact_contact *c, int inside)
+static void clear_unpatched_pair(struct tact_world *world, struct tact_contact *c, int inside)
 {
     c->stuck = inside;
     c->preload = inside ? c->preload : 0.0;
     c->limits = TACT_LIMIT_OPEN;
     tact_contact_clear(c);
-    if (tact_pieces_exist(world, c)) {
-        tact_pieces_clear(world, c);
+    if (tact_pieces_pair_was_split(world, c)) {
+        tact_pieces_clear_pair(world, c);
     }
 }
 
@@ -377,7 +378,7 @@ static void set_pressure_pair(struct tact_world *world, int pair, const struct t
 }
 
 /* Adds the blocks of the n-th near pair. */
-static void assemble_pair(struct tact_world *world, int n)
+static void assemble_near_pair(struct tact_world *world, int n)
 {
     const int slot = world->near.slots[n];
     struct tact_contact *c = &world->contacts[slot];
@@ -386,12 +387,12 @@ static void assemble_pair(struct tact_world *world, int n)
     set_pressure_pair(world, world->near.list[n], c, before);
     c->touching = c->stuck = 0;
     if (pieces < 0) {
-        clear_pair(world, c, pieces == -ERANGE);
+        clear_unpatched_pair(world, c, pieces == -ERANGE);
         return;
     }
     int points = tact_world_pair_model(world, c->a, c->b)->points;
-    tact_pieces_make(world, slot, world->piece, pieces);
-    tact_opening_preload(world, c);
+    tact_pieces_make_contacts(world, slot, world->piece, pieces);
+    tact_opening_update_preload(world, c);
     for (int k = 0; k < pieces; k++) {
         c->touching |= add_block(world, c->first_piece + k, points);
     }
@@ -411,16 +412,16 @@ int tact_assemble_blocks(struct tact_world *world)
         tact_pressure_clear(world->pressure);
     }
     if (world->points.room) {
-        tact_points_begin(&world->points);
+        tact_points_begin_tick(&world->points);
     }
     for (int n = 0; n < world->near.count; n++) {
-        assemble_pair(world, n);
+        assemble_near_pair(world, n);
     }
     return world->overflow || world->near.overflow ? -ENOSPC : 0;
 }
 
 /* Depth that counts as a gap of zero: rounding of the poses [m]. */
-#define IN_TOUCH 1e-12
+#define TOUCHING_GAP_TOLERANCE 1e-12
 
 /* Depth of a pair beyond its target; 33 sizes for a shape wholly inside the other. An elastic
  * wrench has no target. Solids whose gap is zero start without an overlap: otherwise it would be
@@ -435,13 +436,13 @@ static double excess_at_start(struct tact_world *world, int slot)
         return size / TACT_PATCH_MIN_AREA - tact_world_pair_law(world, c->a, c->b)->overlap;
     }
     double excess = c->patch.depth - c->patch.target;
-    int in_touch = c->patch.law == TACT_LAW_GAPS && excess <= IN_TOUCH;
+    int in_touch = c->patch.law == TACT_LAW_GAPS && excess <= TOUCHING_GAP_TOLERANCE;
     return rc < 0 || in_touch || c->patch.law == TACT_LAW_WRENCH ? 0.0 : excess;
 }
 
 /* Measures the overlaps of all pairs at the start; returns how many are deeper than their target.
  */
-static int measure_start(struct tact_world *world, struct tact_moments_scratch *scratch)
+static int measure_start_overlaps(struct tact_world *world, struct tact_moments_scratch *scratch)
 {
     int deep = 0;
     for (int n = 0; n < world->near.count; n++) {
@@ -462,13 +463,13 @@ static int measure_start(struct tact_world *world, struct tact_moments_scratch *
 int tact_world_start(struct tact_world *world, struct tact_moments_scratch *scratch)
 {
     tact_world_begin(world);
-    int deep = measure_start(world, scratch);
+    int deep = measure_start_overlaps(world, scratch);
     if (deep) {
         tact_assemble_blocks(world);
         tact_openings_check_start(world);
         for (int n = 0; n < world->near.count; n++) {
             tact_near_contact(world, n)->touching = 0;
-            tact_pieces_clear(world, tact_near_contact(world, n));
+            tact_pieces_clear_pair(world, tact_near_contact(world, n));
         }
     }
     return deep;

@@ -13,7 +13,7 @@
 
 enum { BOARDS = 48 }; /* nodes of boards; those above are of subdevices */
 
-void tact_attached_append(char *text, size_t size, const char *format, ...)
+void tact_attached_append_text(char *text, size_t size, const char *format, ...)
 {
     size_t used = strlen(text);
     va_list args;
@@ -25,21 +25,22 @@ void tact_attached_append(char *text, size_t size, const char *format, ...)
 /* Appends a text in the double quotes of YAML. */
 static void append_quoted(char *text, size_t size, const char *value)
 {
-    tact_attached_append(text, size, "\"");
+    tact_attached_append_text(text, size, "\"");
     for (; *value; value++) {
         unsigned char c = (unsigned char)*value;
         if (c < 0x20 || c == 0x7f) {
-            tact_attached_append(text, size, "\\x%02x", c);
+            tact_attached_append_text(text, size, "\\x%02x", c);
         } else {
-            tact_attached_append(text, size, "%s%c", c == '"' || c == '\\' ? "\\" : "", c);
+            tact_attached_append_text(text, size, "%s%c", c == '"' || c == '\\' ? "\\" : "", c);
         }
     }
-    tact_attached_append(text, size, "\"");
+    tact_attached_append_text(text, size, "\"");
 }
 
 /* Whether another input device has the same name and, if set, the same serial or phys. */
-static bool is_shared(const struct tact_attached_input *all, int count,
-                      const struct tact_attached_input *one, bool serial, bool phys)
+static bool is_name_of_several_devices(const struct tact_attached_input *all, int count,
+                                       const struct tact_attached_input *one, bool serial,
+                                       bool phys)
 {
     for (int i = 0; i < count; i++) {
         if (&all[i] != one && strcmp(all[i].name, one->name) == 0 &&
@@ -59,25 +60,26 @@ static void append_selector(const struct tact_attached_input *all, int count,
     const size_t longest = sizeof((struct tact_evdev_selector *)NULL)->match - 1;
     const size_t size = sizeof one->scene;
     bool named = one->name[0] && strlen(one->name) <= longest;
-    bool alone = !is_shared(all, count, one, false, false);
+    bool alone = !is_name_of_several_devices(all, count, one, false, false);
     bool serial = !alone && one->serial[0] && strlen(one->serial) <= longest &&
-                  !is_shared(all, count, one, true, false);
-    bool phys = !alone && !serial && one->phys[0] && !is_shared(all, count, one, false, true);
+                  !is_name_of_several_devices(all, count, one, true, false);
+    bool phys = !alone && !serial && one->phys[0] &&
+                !is_name_of_several_devices(all, count, one, false, true);
     if (!named || (!alone && !serial && !phys)) {
-        tact_attached_append(one->scene, size, "path: ");
+        tact_attached_append_text(one->scene, size, "path: ");
         append_quoted(one->scene, size, one->link[0] ? one->link : one->path);
         return;
     }
-    tact_attached_append(one->scene, size, "match: ");
+    tact_attached_append_text(one->scene, size, "match: ");
     append_quoted(one->scene, size, one->name);
     if (serial || phys) {
-        tact_attached_append(one->scene, size, serial ? ", serial: " : ", phys: ");
+        tact_attached_append_text(one->scene, size, serial ? ", serial: " : ", phys: ");
         append_quoted(one->scene, size, serial ? one->serial : one->phys);
     }
 }
 
 /* Forces for the example entry. */
-static const char *list_forces(const struct tact_attached_input *one)
+static const char *list_example_forces(const struct tact_attached_input *one)
 {
     const char *effect = one->force_count ? one->force[0].effect : "";
     bool pushes = strcmp(effect, "constant") == 0 || strcmp(effect, "spring") == 0;
@@ -103,24 +105,24 @@ void tact_attached_scene_inputs(struct tact_attached_input *input, int count)
         }
         snprintf(one->scene, size, "- {name: %s", one->kind);
         if (before) {
-            tact_attached_append(one->scene, size, "%d", before + 1);
+            tact_attached_append_text(one->scene, size, "%d", before + 1);
         }
-        tact_attached_append(one->scene, size, ", type: evdev, settings: {");
+        tact_attached_append_text(one->scene, size, ", type: evdev, settings: {");
         append_selector(input, count, one);
         if (one->named[0]) {
-            tact_attached_append(one->scene, size, ", channels: %s", one->named);
+            tact_attached_append_text(one->scene, size, ", channels: %s", one->named);
         }
         if (one->force_count) {
-            tact_attached_append(one->scene, size, ", forces: %s", list_forces(one));
+            tact_attached_append_text(one->scene, size, ", forces: %s", list_example_forces(one));
         }
-        tact_attached_append(one->scene, size, "}}");
+        tact_attached_append_text(one->scene, size, "}}");
     }
 }
 
 static void survey_inputs(struct udev *udev, struct tact_attached *out)
 {
     int numbers[TACT_EVDEV_NODES];
-    int count = tact_evdev_nodes(numbers);
+    int count = tact_evdev_list_nodes(numbers);
     for (int i = 0; i < count; i++) {
         struct tact_attached_input *input = &out->input[out->input_count];
         out->input_count += tact_attached_read_input(udev, numbers[i], input);

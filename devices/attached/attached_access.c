@@ -31,7 +31,7 @@ static bool is_member(gid_t group)
     return false;
 }
 
-static void name_group(gid_t group, char *name, size_t size)
+static void copy_group_name(gid_t group, char *name, size_t size)
 {
     struct group entry;
     struct group *found = NULL;
@@ -44,7 +44,8 @@ static void name_group(gid_t group, char *name, size_t size)
 }
 
 /* Suggests the group of the node, if it has sufficient rights. */
-static void explain_group(const char *path, const char *what, struct tact_attached_access *access)
+static void suggest_node_group(const char *path, const char *what,
+                               struct tact_attached_access *access)
 {
     struct stat st;
     char group[64];
@@ -52,7 +53,7 @@ static void explain_group(const char *path, const char *what, struct tact_attach
         snprintf(access->why, sizeof access->why, "%s: %s", what, strerror(errno));
         return;
     }
-    name_group(st.st_gid, group, sizeof group);
+    copy_group_name(st.st_gid, group, sizeof group);
     snprintf(access->why, sizeof access->why,
              "%s: permission denied: %s has group %s and mode %04o", what, path, group,
              (unsigned)(st.st_mode & 07777));
@@ -68,8 +69,8 @@ static void explain_group(const char *path, const char *what, struct tact_attach
     }
 }
 
-void tact_attached_explain(const char *path, int error, const char *what, const char *rule,
-                           bool seated, struct tact_attached_access *access)
+void tact_attached_explain_access(const char *path, int error, const char *what, const char *rule,
+                                  bool seated, struct tact_attached_access *access)
 {
     if (error == -EPERM) {
         snprintf(access->why, sizeof access->why,
@@ -89,10 +90,10 @@ void tact_attached_explain(const char *path, int error, const char *what, const 
         snprintf(access->why, sizeof access->why, "%s: %s", what, strerror(-error));
         return;
     }
-    explain_group(path, what, access);
+    suggest_node_group(path, what, access);
     if (seated) {
-        tact_attached_append(access->why, sizeof access->why,
-                             "; it is open to who sits at the machine, which you do not");
+        tact_attached_append_text(access->why, sizeof access->why,
+                                  "; it is open to who sits at the machine, which you do not");
     } else if (rule[0]) {
         snprintf(
             access->rule, sizeof access->rule,

@@ -21,7 +21,7 @@ static const struct word {
     {COMEDI_SUBD_COUNTER, "counter", "counter", NULL},
 };
 
-static const struct word *subdevice_word(int type)
+static const struct word *subdevice_type_word(int type)
 {
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         if (words[i].type == type) {
@@ -32,7 +32,7 @@ static const struct word *subdevice_word(int type)
 }
 
 /* Whether a word selects this subdevice without its number: no earlier one has the word. */
-static bool is_first(const struct tact_attached_board *board, const char *word)
+static bool is_first_subdevice_of_word(const struct tact_attached_board *board, const char *word)
 {
     for (int i = 0; i < board->subdevice_count; i++) {
         const struct tact_attached_subdevice *s = &board->subdevice[i];
@@ -53,12 +53,12 @@ static void name_channels(const struct tact_attached_board *board, const char *w
     if (!word || channels < 1) {
         return;
     }
-    if (!is_first(board, word)) {
+    if (!is_first_subdevice_of_word(board, word)) {
         snprintf(at, sizeof at, "@%d", number);
     }
     snprintf(text, size, "%s0%s", word, at);
     if (channels > 1) {
-        tact_attached_append(text, size, " .. %s%d%s", word, channels - 1, at);
+        tact_attached_append_text(text, size, " .. %s%d%s", word, channels - 1, at);
     }
 }
 
@@ -85,7 +85,7 @@ static void describe_subdevice(comedi_t *dev, int number, struct tact_attached_b
     unsigned int n = (unsigned int)number;
     int type = comedi_get_subdevice_type(dev, n);
     int flags = comedi_get_subdevice_flags(dev, n);
-    const struct word *word = subdevice_word(type);
+    const struct word *word = subdevice_type_word(type);
     if (type == COMEDI_SUBD_UNUSED) {
         return;
     }
@@ -122,14 +122,14 @@ static void write_scene(struct tact_attached_board *board)
     }
     snprintf(board->scene, size, "- {name: board, type: comedi, settings: {board: %s", board->path);
     if (input[0]) {
-        tact_attached_append(board->scene, size, ", inputs: x=%.*s", (int)strcspn(input, " "),
-                             input);
+        tact_attached_append_text(board->scene, size, ", inputs: x=%.*s", (int)strcspn(input, " "),
+                                  input);
     }
     if (output[0]) {
-        tact_attached_append(board->scene, size, ", outputs: y=%.*s", (int)strcspn(output, " "),
-                             output);
+        tact_attached_append_text(board->scene, size, ", outputs: y=%.*s",
+                                  (int)strcspn(output, " "), output);
     }
-    tact_attached_append(board->scene, size, "}}");
+    tact_attached_append_text(board->scene, size, "}}");
 }
 
 static bool is_uaccess(struct udev *udev, int number)
@@ -156,8 +156,8 @@ bool tact_attached_read_board(struct udev *udev, int number, struct tact_attache
     if (!dev) {
         board->access.error = errno ? -errno : -EIO;
         snprintf(rule, sizeof rule, "SUBSYSTEM==\"comedi\", KERNEL==\"comedi%d\"", number);
-        tact_attached_explain(board->path, board->access.error, "opening", rule,
-                              is_uaccess(udev, number), &board->access);
+        tact_attached_explain_access(board->path, board->access.error, "opening", rule,
+                                     is_uaccess(udev, number), &board->access);
         return true;
     }
     snprintf(board->name, sizeof board->name, "%s", comedi_get_board_name(dev));

@@ -35,7 +35,7 @@ static void enable_bits(struct libevdev *dev, unsigned int type, const char *bit
     }
 }
 
-static int number_of(struct udev_device *parent, const char *attribute)
+static int read_sys_number(struct udev_device *parent, const char *attribute)
 {
     const char *text = udev_device_get_sysattr_value(parent, attribute);
     return text ? (int)strtoul(text, NULL, 16) : 0;
@@ -61,16 +61,16 @@ static struct libevdev *device_from_sys(struct udev_device *node)
     libevdev_set_name(dev, name ? name : "");
     libevdev_set_uniq(dev, udev_device_get_sysattr_value(parent, "uniq"));
     libevdev_set_phys(dev, udev_device_get_sysattr_value(parent, "phys"));
-    libevdev_set_id_bustype(dev, number_of(parent, "id/bustype"));
-    libevdev_set_id_vendor(dev, number_of(parent, "id/vendor"));
-    libevdev_set_id_product(dev, number_of(parent, "id/product"));
+    libevdev_set_id_bustype(dev, read_sys_number(parent, "id/bustype"));
+    libevdev_set_id_vendor(dev, read_sys_number(parent, "id/vendor"));
+    libevdev_set_id_product(dev, read_sys_number(parent, "id/product"));
     for (size_t i = 0; i < sizeof maps / sizeof *maps; i++) {
         enable_bits(dev, maps[i].type, udev_device_get_sysattr_value(parent, maps[i].attribute));
     }
     return dev;
 }
 
-static bool has_text(const char *name, const char *word)
+static bool does_name_contain_word(const char *name, const char *word)
 {
     return strcasestr(name, word) != NULL;
 }
@@ -101,13 +101,14 @@ static const char *device_kind(const struct libevdev *dev)
     /* A headset has buttons like a pad's, and nothing to point with. */
     bool points = !typed && (has(dev, EV_ABS, ABS_X) || has(dev, EV_ABS, ABS_RX) ||
                              has(dev, EV_ABS, ABS_HAT0X) || has(dev, EV_KEY, BTN_DPAD_UP));
-    if (libevdev_has_property(dev, INPUT_PROP_ACCELEROMETER) || has_text(name, "motion sensor") ||
-        has_text(name, "accelerometer")) {
+    if (libevdev_has_property(dev, INPUT_PROP_ACCELEROMETER) ||
+        does_name_contain_word(name, "motion sensor") ||
+        does_name_contain_word(name, "accelerometer")) {
         return "motion";
     }
     if (drives && !typed &&
         (has(dev, EV_ABS, ABS_WHEEL) || has(dev, EV_KEY, BTN_GEAR_DOWN) ||
-         has_text(name, "wheel") || has_text(name, "racing")) &&
+         does_name_contain_word(name, "wheel") || does_name_contain_word(name, "racing")) &&
         !has(dev, EV_KEY, BTN_STYLUS) && !has(dev, EV_KEY, BTN_TOOL_PEN)) {
         return "wheel";
     }
@@ -133,7 +134,7 @@ static const char *device_kind(const struct libevdev *dev)
 }
 
 /* Stores the warning of omitted channels. */
-static void store_note(void *user, enum tact_message_level level, const char *text)
+static void store_omission_note(void *user, enum tact_message_level level, const char *text)
 {
     struct tact_attached_input *input = user;
     const char *body = strstr(text, "' has ");
@@ -142,7 +143,7 @@ static void store_note(void *user, enum tact_message_level level, const char *te
 }
 
 /* Of a keyboard, one key for the scene's entry: the space bar, or the first one. */
-static void name_key(const struct libevdev *dev, struct tact_attached_input *input)
+static void name_example_key(const struct libevdev *dev, struct tact_attached_input *input)
 {
     unsigned int code = KEY_SPACE;
     for (unsigned int i = 1; i < KEY_CNT && !has(dev, EV_KEY, code); i++) {
@@ -159,13 +160,16 @@ static void describe_channels(const struct libevdev *dev, bool ranges,
     static const char *const spans[] = {"-1..1", "0..1", "-1..1 displacement", "counts", "0 or 1"};
     struct tact_evdev_layout layout;
     struct tact_error err = {.line = 0};
-    const struct tact_device_config config = {
-        .name = "", .directory = "", .file = "", .period = 1e-3, .messages = {store_note, input}};
-    if (tact_evdev_choose(&config, dev, &layout, &err)) {
+    const struct tact_device_config config = {.name = "",
+                                              .directory = "",
+                                              .file = "",
+                                              .period = 1e-3,
+                                              .messages = {store_omission_note, input}};
+    if (tact_evdev_choose_channels(&config, dev, &layout, &err)) {
         snprintf(input->note, sizeof input->note,
                  libevdev_has_event_type(dev, EV_KEY) ? "keys only: list those to use in `channels`"
                                                       : "no axes, no buttons");
-        name_key(dev, input);
+        name_example_key(dev, input);
         return;
     }
     input->channel_count = layout.count;
@@ -194,14 +198,15 @@ static void describe_forces(const struct libevdev *dev, struct tact_attached_inp
     }
     for (unsigned int type = FF_RUMBLE; type <= FF_RAMP; type++) {
         if (has(dev, EV_FF, type)) {
-            tact_attached_append(input->effects, sizeof input->effects, "%s%s",
-                                 input->effects[0] ? ", " : "", tact_force_type_name((int)type));
+            tact_attached_append_text(input->effects, sizeof input->effects, "%s%s",
+                                      input->effects[0] ? ", " : "",
+                                      tact_force_type_name((int)type));
         }
     }
     for (int i = 0; i < TACT_FORCE_CHANNELS && input->effects[0]; i++) {
         /* spring_center alone is refused; together with spring it needs no further effect. */
         struct tact_force_plan plan = {.gain = 0xffff, .wave_ms = 17};
-        if (tact_force_choose(bits, 1U << i, &plan) < 0) {
+        if (tact_force_choose_effects(bits, 1U << i, &plan) < 0) {
             struct tact_attached_force *force = &input->force[input->force_count++];
             snprintf(force->name, sizeof force->name, "%s", tact_force_name(i));
             snprintf(force->effect, sizeof force->effect, "%s",
@@ -211,7 +216,7 @@ static void describe_forces(const struct libevdev *dev, struct tact_attached_inp
 }
 
 /* A permanent name: the device's own, or else that of its socket. */
-static void find_link(struct tact_attached_input *input)
+static void find_permanent_link(struct tact_attached_input *input)
 {
     static const char *const folders[] = {"/dev/input/by-id", "/dev/input/by-path"};
     const char *node = input->path + strlen("/dev/input/");
@@ -237,7 +242,8 @@ static void find_link(struct tact_attached_input *input)
 }
 
 /* The condition of a udev rule that matches this model only. */
-static void make_rule(const struct tact_attached_input *input, char *rule, size_t size)
+static void make_udev_rule_condition(const struct tact_attached_input *input, char *rule,
+                                     size_t size)
 {
     const char *const base = "SUBSYSTEM==\"input\", KERNEL==\"event*\"";
     rule[0] = '\0';
@@ -254,14 +260,14 @@ static void describe_access(struct udev_device *node, int error, struct tact_att
     struct tact_attached_access *access_of = &input->access;
     char rule[384];
     bool seated = node && udev_device_has_tag(node, "uaccess") == 1;
-    make_rule(input, rule, sizeof rule);
+    make_udev_rule_condition(input, rule, sizeof rule);
     access_of->error = error;
     if (input->force_count) {
         access_of->force_error = error ? error : access(input->path, W_OK) == 0 ? 0 : -errno;
     }
     if (error || access_of->force_error) {
-        tact_attached_explain(input->path, error ? error : access_of->force_error,
-                              error ? "reading" : "forces", rule, seated, access_of);
+        tact_attached_explain_access(input->path, error ? error : access_of->force_error,
+                                     error ? "reading" : "forces", rule, seated, access_of);
     }
 }
 
@@ -306,7 +312,7 @@ bool tact_attached_read_input(struct udev *udev, int number, struct tact_attache
     if (!input->kind[0]) {
         snprintf(input->kind, sizeof input->kind, "other");
     }
-    find_link(input);
+    find_permanent_link(input);
     describe_access(node, source ? 0 : error, input);
     bool there = source || access(input->path, F_OK) == 0;
     tact_evdev_source_free(source);

@@ -18,11 +18,11 @@ void tact_attached_scene_inputs(struct tact_attached_input *input, int count);
 /** Sets why, fix and rule for a node that could not be opened, or written (what: "forces"). rule:
  * condition of a udev rule that matches this device only, or ""; seated: udev already opens the
  * node to the user at the machine. */
-void tact_attached_explain(const char *path, int error, const char *what, const char *rule,
-                           bool seated, struct tact_attached_access *access);
+void tact_attached_explain_access(const char *path, int error, const char *what, const char *rule,
+                                  bool seated, struct tact_attached_access *access);
 
 /** Appends to a text of that size, truncating. */
-void tact_attached_append(char *text, size_t size, const char *format, ...)
+void tact_attached_append_text(char *text, size_t size, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 #endif

@@ -60,8 +60,8 @@ static int read_settings(struct tact_comedi *self, const struct tact_device_conf
 }
 
 /* Reports why there is no board. */
-static int no_board(const struct tact_device_config *config, const char *path, int error,
-                    struct tact_error *err)
+static int report_missing_board(const struct tact_device_config *config, const char *path,
+                                int error, struct tact_error *err)
 {
     const char *fix = error == EACCES   ? " (tact devices shows how to get access)"
                       : error == ENOENT ? " (is the board's driver loaded?)"
@@ -77,10 +77,10 @@ static int no_board(const struct tact_device_config *config, const char *path, i
 static int choose_channels(struct tact_comedi *self, const struct tact_device_config *config,
                            const struct tact_comedi_source *known, struct tact_error *err)
 {
-    int rc = tact_comedi_choose(config, known, &self->layout, err);
+    int rc = tact_comedi_choose_channels(config, known, &self->layout, err);
     rc = rc ? rc : tact_comedi_stream_settings(config, known->dev, &self->layout, err);
-    rc = rc ? rc : tact_comedi_wrenches(config, &self->layout, err);
-    if (!rc && tact_comedi_assemble(&self->layout)) {
+    rc = rc ? rc : tact_comedi_read_wrench_settings(config, &self->layout, err);
+    if (!rc && tact_comedi_assemble_instructions(&self->layout)) {
         rc = tact_settings_fault(config, NULL, err, "more than %d instructions", TACT_COMEDI_OPS);
     }
     return rc;
@@ -115,7 +115,7 @@ static int find_board(struct tact_comedi *self, const struct tact_device_config 
     errno = 0;
     comedi_t *dev = comedi_open(self->layout.path);
     if (!dev) {
-        return no_board(config, self->layout.path, errno, err);
+        return report_missing_board(config, self->layout.path, errno, err);
     }
     const struct tact_comedi_source known = {
         .dev = dev, .driver = comedi_get_driver_name(dev), .board = comedi_get_board_name(dev)};
@@ -223,7 +223,7 @@ static int comedi_start(const struct tact_device_config *config, struct tact_dev
     self->messages = config->messages;
     int rc = find_board(self, config, err);
     rc = rc ? rc : start_stream(self, config, err);
-    rc = rc ? rc : tact_comedi_tare(self, config->period, err);
+    rc = rc ? rc : tact_comedi_measure_tare(self, config->period, err);
     rc = rc ? rc : start_guard(self, config, err);
     if (rc == 0) {
         rc = tact_comedi_monitor(self);

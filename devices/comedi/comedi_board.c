@@ -5,7 +5,8 @@
 #include "devices/comedi/comedi_internal.h"
 
 /* The op that reads or writes the digital channel's block of 32, added if absent. */
-static int digital_op(struct tact_comedi_op *ops, int *count, const struct tact_comedi_channel *c)
+static int digital_block_instruction(struct tact_comedi_op *ops, int *count,
+                                     const struct tact_comedi_channel *c)
 {
     uint32_t base = c->channel / 32 * 32;
     for (int i = 0; i < *count; i++) {
@@ -24,14 +25,14 @@ static int digital_op(struct tact_comedi_op *ops, int *count, const struct tact_
     return (*count)++;
 }
 
-static int assemble_ops(struct tact_comedi_op *ops, struct tact_comedi_channel *channels, int n,
-                        bool output)
+static int assemble_instructions(struct tact_comedi_op *ops, struct tact_comedi_channel *channels,
+                                 int n, bool output)
 {
     int count = 0;
     for (int i = 0; i < n; i++) {
         struct tact_comedi_channel *c = &channels[i];
         if (c->kind == TACT_COMEDI_DIGITAL) {
-            c->op = digital_op(ops, &count, c);
+            c->op = digital_block_instruction(ops, &count, c);
             c->bit = (int)(c->channel % 32);
             if (output && c->op < TACT_COMEDI_OPS) {
                 ops[c->op].safe[0] |= 1U << c->bit;
@@ -56,16 +57,18 @@ static int assemble_ops(struct tact_comedi_op *ops, struct tact_comedi_channel *
     return count;
 }
 
-int tact_comedi_assemble(struct tact_comedi_layout *layout)
+int tact_comedi_assemble_instructions(struct tact_comedi_layout *layout)
 {
-    layout->input_ops = assemble_ops(layout->in, layout->input, layout->input_count, false);
-    layout->output_ops = assemble_ops(layout->out, layout->output, layout->output_count, true);
+    layout->input_ops =
+        assemble_instructions(layout->in, layout->input, layout->input_count, false);
+    layout->output_ops =
+        assemble_instructions(layout->out, layout->output, layout->output_count, true);
     return layout->input_ops <= TACT_COMEDI_OPS && layout->output_ops <= TACT_COMEDI_OPS ? 0
                                                                                          : -E2BIG;
 }
 
 /* Makes bidirectional digital channels inputs. */
-static int make_inputs(comedi_t *dev, const struct tact_comedi_layout *layout)
+static int configure_digital_inputs(comedi_t *dev, const struct tact_comedi_layout *layout)
 {
     for (int i = 0; i < layout->input_count; i++) {
         const struct tact_comedi_channel *c = &layout->input[i];
@@ -92,9 +95,9 @@ static int set_up_board(struct tact_comedi_board *board, const struct tact_comed
     }
     tact_comedi_list_init(&board->in, layout->in, layout->input_ops);
     tact_comedi_list_init(&board->out, layout->out, layout->output_ops);
-    int rc = make_inputs(board->dev, layout);
+    int rc = configure_digital_inputs(board->dev, layout);
     if (rc == 0 && outputs) {
-        rc = tact_comedi_claim(board->dev, &board->out);
+        rc = tact_comedi_claim_outputs(board->dev, &board->out);
     }
     return rc;
 }

@@ -71,9 +71,9 @@ int tact_comedi_capture_open(struct tact_comedi_capture *capture,
     return 0;
 }
 
-void tact_comedi_capture_row(struct tact_comedi_capture *capture, int64_t tick, int error,
-                             const struct tact_comedi_held *held,
-                             const struct tact_comedi_words *words)
+void tact_comedi_capture_record_row(struct tact_comedi_capture *capture, int64_t tick, int error,
+                                    const struct tact_comedi_held *held,
+                                    const struct tact_comedi_words *words)
 {
     struct tact_comedi_row *row = tact_capture_reserve(&capture->capture);
     if (row) {

@@ -55,9 +55,9 @@ int tact_comedi_capture_open(struct tact_comedi_capture *capture,
                              const struct tact_comedi_layout *layout, struct tact_error *err);
 
 /** Queues a reading; error: 0 or a negative errno. Real-time safe. */
-void tact_comedi_capture_row(struct tact_comedi_capture *capture, int64_t tick, int error,
-                             const struct tact_comedi_held *held,
-                             const struct tact_comedi_words *words);
+void tact_comedi_capture_record_row(struct tact_comedi_capture *capture, int64_t tick, int error,
+                                    const struct tact_comedi_held *held,
+                                    const struct tact_comedi_words *words);
 
 /** Writes the queue; reports losses once. Not real-time safe. */
 void tact_comedi_capture_drain(struct tact_comedi_capture *capture, const char *name,
@@ -100,12 +100,14 @@ void tact_comedi_play_close(struct tact_comedi_play *play);
 /** The next row if it is one before the first tick (TACT_COMEDI_TARE, TACT_COMEDI_OPENED); inputs
  * select their columns by layout->input[].captured.
  * @retval 0, the negative errno of the row, or -ENODATA: the next row is another */
-int tact_comedi_play_before(struct tact_comedi_play *play, const struct tact_comedi_layout *layout,
-                            int64_t tick, struct tact_comedi_words *words);
+int tact_comedi_play_row_before_ticks(struct tact_comedi_play *play,
+                                      const struct tact_comedi_layout *layout, int64_t tick,
+                                      struct tact_comedi_words *words);
 
 /** The row of a time [s]; a repeated one is older. Real-time safe. Returns whether the capture has
  * ended. */
-bool tact_comedi_play_at(struct tact_comedi_play *play, const struct tact_comedi_layout *layout,
-                         double t, struct tact_comedi_row *row);
+bool tact_comedi_play_row_at_time(struct tact_comedi_play *play,
+                                  const struct tact_comedi_layout *layout, double t,
+                                  struct tact_comedi_row *row);
 
 #endif

@@ -71,9 +71,9 @@ struct tact_comedi_source {
 
 /** Reads the settings and matches them with the board. Outputs of a recording are names only.
  * @retval 0, or a negative errno with *err set */
-int tact_comedi_choose(const struct tact_device_config *config,
-                       const struct tact_comedi_source *known, struct tact_comedi_layout *layout,
-                       struct tact_error *err);
+int tact_comedi_choose_channels(const struct tact_device_config *config,
+                                const struct tact_comedi_source *known,
+                                struct tact_comedi_layout *layout, struct tact_error *err);
 
 /** Location of a channel; the next three functions differ for board and recording. */
 struct tact_comedi_where {
@@ -86,32 +86,32 @@ struct tact_comedi_where {
 
 /** Finds subdevice, number and maxdata of the channel; its kind is known.
  * @retval 0, or a negative errno with *err set */
-int tact_comedi_locate(const struct tact_device_config *config,
-                       const struct tact_comedi_source *known,
-                       const struct tact_comedi_where *where, struct tact_comedi_channel *channel,
-                       struct tact_error *err);
+int tact_comedi_locate_channel(const struct tact_device_config *config,
+                               const struct tact_comedi_source *known,
+                               const struct tact_comedi_where *where,
+                               struct tact_comedi_channel *channel, struct tact_error *err);
 
 /** Finds the range [row[0], row[1]] of `setting`, if row is NULL the first one, of a recording its
  * own. @retval as above */
-int tact_comedi_range(const struct tact_device_config *config,
-                      const struct tact_comedi_source *known, const char *setting,
-                      const double *row, struct tact_comedi_channel *channel,
-                      struct tact_error *err);
+int tact_comedi_find_range(const struct tact_device_config *config,
+                           const struct tact_comedi_source *known, const char *setting,
+                           const double *row, struct tact_comedi_channel *channel,
+                           struct tact_error *err);
 
 /** The polynomial between raw values and volts of the range, without soft calibration.
  * @retval 0, or negative if there is none */
-int tact_comedi_volts(const struct tact_comedi_source *known, bool output,
-                      struct tact_comedi_channel *channel);
+int tact_comedi_volt_polynomial(const struct tact_comedi_source *known, bool output,
+                                struct tact_comedi_channel *channel);
 
 /** Reads the settings of force-torque sensors, once the inputs are chosen. @retval as above */
-int tact_comedi_wrenches(const struct tact_device_config *config, struct tact_comedi_layout *layout,
-                         struct tact_error *err);
+int tact_comedi_read_wrench_settings(const struct tact_device_config *config,
+                                     struct tact_comedi_layout *layout, struct tact_error *err);
 
 /** Number of inputs of the device: the board's, those of its sensors, those of the stream. */
 int tact_comedi_input_count(const struct tact_comedi_layout *layout);
 
 /** Builds the two lists of instructions. @retval 0, or -E2BIG */
-int tact_comedi_assemble(struct tact_comedi_layout *layout);
+int tact_comedi_assemble_instructions(struct tact_comedi_layout *layout);
 
 /** An open board, with its list of inputs. */
 struct tact_comedi_board {
@@ -128,8 +128,8 @@ struct tact_comedi_board *tact_comedi_board_open(const struct tact_comedi_layout
 /** Writes safe values unless another process has the outputs, closes and frees; NULL is allowed. */
 void tact_comedi_board_free(struct tact_comedi_board *board);
 
-/** Value of an analog input or counter, in its unit. count: of a counter, from tact_comedi_count().
- * Real-time safe. */
+/** Value of an analog input or counter, in its unit. count: of a counter, from
+ * tact_comedi_unwrap_counter(). Real-time safe. */
 double tact_comedi_value(const struct tact_comedi_channel *channel, lsampl_t raw, int64_t count);
 
 /** Raw value of an analog output, rounded; for a value that is not finite, that of 0. Real-time
@@ -137,7 +137,7 @@ double tact_comedi_value(const struct tact_comedi_channel *channel, lsampl_t raw
 lsampl_t tact_comedi_raw(const struct tact_comedi_channel *channel, double value);
 
 /** Extends a counter over its wrap: count + the shorter way from raw `before` to raw `now`. */
-int64_t tact_comedi_count(int64_t count, lsampl_t before, lsampl_t now, lsampl_t maxdata);
+int64_t tact_comedi_unwrap_counter(int64_t count, lsampl_t before, lsampl_t now, lsampl_t maxdata);
 
 enum tact_comedi_fault {
     TACT_COMEDI_GOOD,
@@ -158,9 +158,9 @@ struct tact_comedi_health {
 /** Updates it with the raw value and the value of this tick. most: saturated ticks in a row that
  * are a fault; still: ticks without any change that are one, 0: never. Real-time safe.
  * @return enum tact_comedi_fault; *usable: false if the value should not be used, fault or not */
-int tact_comedi_examine(struct tact_comedi_health *health,
-                        const struct tact_comedi_channel *channel, lsampl_t raw, double value,
-                        uint32_t most, uint32_t still, bool *usable);
+int tact_comedi_examine_reading(struct tact_comedi_health *health,
+                                const struct tact_comedi_channel *channel, lsampl_t raw,
+                                double value, uint32_t most, uint32_t still, bool *usable);
 
 /** "saturated", "outside its limits", "stuck". */
 const char *tact_comedi_fault_name(int fault);

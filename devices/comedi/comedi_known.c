@@ -50,10 +50,10 @@ static bool is_kind(comedi_t *dev, int subdevice, const struct tact_comedi_where
     return type == where->type[0] || type == where->type[1];
 }
 
-int tact_comedi_locate(const struct tact_device_config *config,
-                       const struct tact_comedi_source *known,
-                       const struct tact_comedi_where *where, struct tact_comedi_channel *channel,
-                       struct tact_error *err)
+int tact_comedi_locate_channel(const struct tact_device_config *config,
+                               const struct tact_comedi_source *known,
+                               const struct tact_comedi_where *where,
+                               struct tact_comedi_channel *channel, struct tact_error *err)
 {
     const struct tact_device_setting *setting = tact_settings_find(config, list_setting(where));
     if (known->play && where->output) { /* not written anywhere */
@@ -92,10 +92,10 @@ static bool is_range(double low, double high, const double *row)
     return fabs(low - row[0]) < slack && fabs(high - row[1]) < slack;
 }
 
-int tact_comedi_range(const struct tact_device_config *config,
-                      const struct tact_comedi_source *known, const char *setting,
-                      const double *row, struct tact_comedi_channel *channel,
-                      struct tact_error *err)
+int tact_comedi_find_range(const struct tact_device_config *config,
+                           const struct tact_comedi_source *known, const char *setting,
+                           const double *row, struct tact_comedi_channel *channel,
+                           struct tact_error *err)
 {
     char has[160] = "";
     const bool output = strcmp(setting, "output_range") == 0;
@@ -127,8 +127,8 @@ int tact_comedi_range(const struct tact_device_config *config,
                                row[1], has);
 }
 
-int tact_comedi_volts(const struct tact_comedi_source *known, bool output,
-                      struct tact_comedi_channel *channel)
+int tact_comedi_volt_polynomial(const struct tact_comedi_source *known, bool output,
+                                struct tact_comedi_channel *channel)
 {
     if (known->dev) {
         return comedi_get_hardcal_converter(

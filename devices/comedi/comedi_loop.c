@@ -24,11 +24,12 @@ static void release_digital(struct tact_comedi *self)
     }
 }
 
-static void update_counter(struct tact_comedi *self, int i, lsampl_t raw)
+static void update_counter_value(struct tact_comedi *self, int i, lsampl_t raw)
 {
     const struct tact_comedi_channel *channel = &self->layout.input[i];
     if (self->counting) {
-        self->count[i] = tact_comedi_count(self->count[i], self->counter[i], raw, channel->maxdata);
+        self->count[i] =
+            tact_comedi_unwrap_counter(self->count[i], self->counter[i], raw, channel->maxdata);
     }
     self->counter[i] = raw;
     self->value[i] = tact_comedi_value(channel, raw, self->count[i]);
@@ -40,8 +41,8 @@ static bool examine_analog(struct tact_comedi *self, int i, lsampl_t raw)
     const struct tact_comedi_channel *channel = &self->layout.input[i];
     bool usable;
     double value = tact_comedi_value(channel, raw, 0);
-    int fault = tact_comedi_examine(&self->health[i], channel, raw, value, self->saturated,
-                                    self->stuck, &usable);
+    int fault = tact_comedi_examine_reading(&self->health[i], channel, raw, value, self->saturated,
+                                            self->stuck, &usable);
     if (fault != TACT_COMEDI_GOOD && fault != self->fault_now[i]) {
         unsigned int before = atomic_load_explicit(&self->faults[i], memory_order_relaxed);
         atomic_store_explicit(&self->faults[i], ((before >> 2) + 1) << 2 | (unsigned int)fault,
@@ -58,10 +59,10 @@ static bool examine_analog(struct tact_comedi *self, int i, lsampl_t raw)
 /* Whether the stream reports the board as gone: without other inputs, no call in the tick would. */
 static bool is_gone(const struct tact_comedi *self)
 {
-    return self->stream && tact_comedi_stream_gone(self->stream);
+    return self->stream && tact_comedi_stream_board_is_gone(self->stream);
 }
 
-int tact_comedi_acquire(struct tact_comedi *self, int64_t now_ns)
+int tact_comedi_acquire_inputs(struct tact_comedi *self, int64_t now_ns)
 {
     struct tact_comedi_words *words = &self->words;
     const struct tact_comedi_scan *scan = NULL;
@@ -70,7 +71,7 @@ int tact_comedi_acquire(struct tact_comedi *self, int64_t now_ns)
         return -ENODEV;
     }
     if (self->stream) {
-        scan = tact_comedi_stream_latest(self->stream, &fresh);
+        scan = tact_comedi_stream_latest_scan(self->stream, &fresh);
         const int64_t age = tact_clock_now() - scan->stamp_ns;
         words->before_ns = now_ns - scan->stamp_ns;
         words->age_ns = age > 0 ? age : 0;
@@ -88,14 +89,14 @@ int tact_comedi_acquire(struct tact_comedi *self, int64_t now_ns)
     return rc;
 }
 
-int tact_comedi_acquire_before(struct tact_comedi *self, int64_t tick)
+int tact_comedi_acquire_before_ticks(struct tact_comedi *self, int64_t tick)
 {
     static const struct tact_comedi_held none;
     if (self->play) {
-        return tact_comedi_play_before(self->play, &self->layout, tick, &self->words);
+        return tact_comedi_play_row_before_ticks(self->play, &self->layout, tick, &self->words);
     }
-    int rc = tact_comedi_acquire(self, tact_clock_now());
-    tact_comedi_capture_row(&self->capture, tick, rc, &none, &self->words);
+    int rc = tact_comedi_acquire_inputs(self, tact_clock_now());
+    tact_comedi_capture_record_row(&self->capture, tick, rc, &none, &self->words);
     return rc;
 }
 
@@ -122,7 +123,7 @@ static bool update_inputs(struct tact_comedi *self)
         if (channel->kind == TACT_COMEDI_DIGITAL) {
             self->value[i] = (raw != 0) != channel->inverted;
         } else if (channel->kind == TACT_COMEDI_COUNTER) {
-            update_counter(self, i, raw);
+            update_counter_value(self, i, raw);
         } else if (self->words.renewed) {
             bad = !examine_analog(self, i, raw) || bad;
         } else {
@@ -135,7 +136,7 @@ static bool update_inputs(struct tact_comedi *self)
 
 void tact_comedi_init_inputs(struct tact_comedi *self)
 {
-    if (tact_comedi_acquire_before(self, TACT_COMEDI_OPENED) == 0) {
+    if (tact_comedi_acquire_before_ticks(self, TACT_COMEDI_OPENED) == 0) {
         update_inputs(self);
     }
 }
@@ -146,7 +147,7 @@ static int read_board(struct tact_comedi *self, int64_t now_ns)
     if (!self->active && !is_gone(self)) {
         self->active = atomic_exchange_explicit(&self->fresh, NULL, memory_order_acquire);
     }
-    int rc = self->active ? tact_comedi_acquire(self, now_ns) : -ENODEV;
+    int rc = self->active ? tact_comedi_acquire_inputs(self, now_ns) : -ENODEV;
     if (self->active && rc == -ENODEV) {
         hand_over_lost_board(self);
     }
@@ -172,8 +173,8 @@ static bool examine_inputs(struct tact_comedi *self, int rc, int64_t now_ns)
 }
 
 /* Sets the device's state of this tick. */
-static void set_state(struct tact_comedi *self, int rc, const struct tact_comedi_held *held,
-                      int64_t now_ns, struct tact_device_input *in)
+static void set_device_state(struct tact_comedi *self, int rc, const struct tact_comedi_held *held,
+                             int64_t now_ns, struct tact_device_input *in)
 {
     const bool well = examine_inputs(self, rc, now_ns) && !held->unwritten;
     if (held->rearmed) {
@@ -203,8 +204,8 @@ static void comedi_read(void *data, uint64_t tick, double t, int64_t now_ns,
     const int rc = read_board(self, now_ns);
     held.unwritten = self->write_error != 0;
     held.guard = tact_arming_state(&self->arming, &held.rearmed);
-    tact_comedi_capture_row(&self->capture, (int64_t)tick, rc, &held, &self->words);
-    set_state(self, rc, &held, now_ns, in);
+    tact_comedi_capture_record_row(&self->capture, (int64_t)tick, rc, &held, &self->words);
+    set_device_state(self, rc, &held, now_ns, in);
 }
 
 static void play_read(void *data, uint64_t tick, double t, int64_t now_ns,
@@ -213,14 +214,15 @@ static void play_read(void *data, uint64_t tick, double t, int64_t now_ns,
     struct tact_comedi *self = data;
     struct tact_comedi_row row;
     (void)tick;
-    const bool over = tact_comedi_play_at(self->play, &self->layout, t, &row);
+    const bool over = tact_comedi_play_row_at_time(self->play, &self->layout, t, &row);
     self->words = row.words;
-    set_state(self, -row.error, &row.held, now_ns, in);
+    set_device_state(self, -row.error, &row.held, now_ns, in);
     in->state = over ? TACT_DEVICE_ENDED : in->state;
 }
 
 /* Computes the output words. */
-static void fill_outputs(const struct tact_comedi *self, const double *out, lsampl_t (*data)[2])
+static void fill_output_words(const struct tact_comedi *self, const double *out,
+                              lsampl_t (*data)[2])
 {
     for (int i = 0; i < self->layout.output_count; i++) {
         const struct tact_comedi_channel *channel = &self->layout.output[i];
@@ -235,7 +237,7 @@ static void fill_outputs(const struct tact_comedi *self, const double *out, lsam
 }
 
 /* Writes the list, without a guard. */
-static void write_list(struct tact_comedi *self, struct tact_comedi_list *list)
+static void write_output_list(struct tact_comedi *self, struct tact_comedi_list *list)
 {
     int rc = tact_comedi_list_run(self->active->dev, list);
     self->write_error = rc;
@@ -264,14 +266,14 @@ static void comedi_write(void *data, const double *out, int64_t now_ns)
             memcpy(words[i], self->layout.out[i].safe, sizeof words[i]);
         }
         if (self->active) {
-            fill_outputs(self, out, words);
+            fill_output_words(self, out, words);
         }
         tact_guard_send(self->arming.guard, (const uint32_t(*)[2])words, tact_clock_now());
     } else if (self->active) {
         struct tact_comedi_list *list = &self->active->out;
         memcpy(list->data, list->safe, sizeof list->data);
-        fill_outputs(self, out, list->data);
-        write_list(self, list);
+        fill_output_words(self, out, list->data);
+        write_output_list(self, list);
     }
 }
 

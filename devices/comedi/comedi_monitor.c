@@ -39,7 +39,7 @@ static void search_board(struct tact_comedi *self)
 static void report_stream(struct tact_comedi *self)
 {
     int why = 0;
-    uint32_t lost = self->stream ? tact_comedi_stream_lost(self->stream, &why) : 0;
+    uint32_t lost = self->stream ? tact_comedi_stream_restart_count(self->stream, &why) : 0;
     if (lost != self->lost_reported) {
         tact_message(self->messages, TACT_MESSAGE_WARNING,
                      "%s: the stream of %s was lost (%s), %u so far; it is restarted", self->name,

@@ -9,7 +9,7 @@
 enum { MAX_ROWS = 1 << 24, LINE = 2048 };
 
 static const double slack = 1e-9; /* [s] tolerance of sums of times */
-static const double most_term =
+static const double highest_polynomial_term =
     1e9; /* bound on a polynomial's terms to volts, for words of 32 bits */
 
 /* A row in memory, with its words stored separately. */
@@ -30,12 +30,12 @@ static int parse_range(struct tact_comedi_captured *channel, const char *text)
     if (tact_number_scan(text, " range %u from %lf to %lf volts %lf%n", &channel->range,
                          &channel->low, &channel->high, &channel->volts.expansion_origin,
                          &used) != 4 ||
-        !(fabs(channel->volts.expansion_origin) < most_term)) {
+        !(fabs(channel->volts.expansion_origin) < highest_polynomial_term)) {
         return -EINVAL;
     }
     while (terms < TACT_COMEDI_TERMS &&
            tact_number_scan(text += used, "%lf%n", &c[terms], &used) == 1) {
-        if (!(fabs(c[terms++]) < most_term)) {
+        if (!(fabs(c[terms++]) < highest_polynomial_term)) {
             return -EINVAL;
         }
     }
@@ -82,7 +82,8 @@ static int parse_capture_comment(struct tact_comedi_play *play, const char *line
 }
 
 /* Parses the next number of a row, within bounds. */
-static int parse_bounded(const char **text, long long least, long long most, long long *value)
+static int parse_bounded_number(const char **text, long long least, long long most,
+                                long long *value)
 {
     char *end;
     errno = 0;
@@ -119,13 +120,13 @@ static int parse_row(struct tact_comedi_play *play, const char *text, size_t *ca
     long long v[COLUMNS];
     int rc = play->period > 0.0 ? grow_capture(play, capacity) : -EINVAL;
     for (int i = 0; !rc && i < COLUMNS; i++) {
-        rc = parse_bounded(&text, least[i], most[i], &v[i]);
+        rc = parse_bounded_number(&text, least[i], most[i], &v[i]);
     }
     lsampl_t *raw = rc ? NULL : play->raw + play->rows * (size_t)play->channels;
     for (int i = 0; !rc && i < play->channels; i++) {
         const struct tact_comedi_captured *c = &play->channel[i];
         long long word;
-        rc = parse_bounded(&text, 0, c->kind == TACT_COMEDI_DIGITAL ? 1 : c->maxdata, &word);
+        rc = parse_bounded_number(&text, 0, c->kind == TACT_COMEDI_DIGITAL ? 1 : c->maxdata, &word);
         raw[i] = (lsampl_t)word;
     }
     const int64_t before = play->rows ? play->row[play->rows - 1].tick : TACT_COMEDI_TARE;
@@ -186,8 +187,9 @@ void tact_comedi_play_close(struct tact_comedi_play *play)
     }
 }
 
-static void fill_words(const struct tact_comedi_play *play, const struct tact_comedi_layout *layout,
-                       size_t at, struct tact_comedi_words *words)
+static void fill_recorded_words(const struct tact_comedi_play *play,
+                                const struct tact_comedi_layout *layout, size_t at,
+                                struct tact_comedi_words *words)
 {
     const struct tact_comedi_captured_row *row = &play->row[at];
     const lsampl_t *raw = play->raw + at * (size_t)play->channels;
@@ -200,8 +202,9 @@ static void fill_words(const struct tact_comedi_play *play, const struct tact_co
     }
 }
 
-int tact_comedi_play_before(struct tact_comedi_play *play, const struct tact_comedi_layout *layout,
-                            int64_t tick, struct tact_comedi_words *words)
+int tact_comedi_play_row_before_ticks(struct tact_comedi_play *play,
+                                      const struct tact_comedi_layout *layout, int64_t tick,
+                                      struct tact_comedi_words *words)
 {
     while (play->next < play->rows && play->row[play->next].tick < tick) {
         play->next++;
@@ -209,12 +212,13 @@ int tact_comedi_play_before(struct tact_comedi_play *play, const struct tact_com
     if (play->next == play->rows || play->row[play->next].tick != tick) {
         return -ENODATA;
     }
-    fill_words(play, layout, play->next, words);
+    fill_recorded_words(play, layout, play->next, words);
     return -play->row[play->next++].error;
 }
 
-bool tact_comedi_play_at(struct tact_comedi_play *play, const struct tact_comedi_layout *layout,
-                         double t, struct tact_comedi_row *row)
+bool tact_comedi_play_row_at_time(struct tact_comedi_play *play,
+                                  const struct tact_comedi_layout *layout, double t,
+                                  struct tact_comedi_row *row)
 {
     const size_t before = play->next;
     bool renewed = false, rearmed = false;
@@ -228,7 +232,7 @@ bool tact_comedi_play_at(struct tact_comedi_play *play, const struct tact_comedi
     const struct tact_comedi_captured_row *captured = &play->row[at];
     const double since = fmax(0.0, t - (double)captured->tick * play->period);
     const bool again = play->next == before && since > slack;
-    fill_words(play, layout, at, &row->words);
+    fill_recorded_words(play, layout, at, &row->words);
     row->tick = captured->tick;
     row->error = captured->error;
     row->held = (struct tact_comedi_held){captured->held & 3, rearmed, captured->held & 8};

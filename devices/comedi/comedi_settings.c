@@ -68,7 +68,7 @@ static int locate_channel(const struct tact_device_config *config,
                                             .type = {source->type[0], source->type[1]},
                                             .output = d->output};
     channel->kind = source->kind;
-    return tact_comedi_locate(config, known, &where, channel, err);
+    return tact_comedi_locate_channel(config, known, &where, channel, err);
 }
 
 /* Reads "angle=ai0 enable=!do1". */
@@ -116,9 +116,9 @@ static int read_channel_names(const struct tact_device_config *config,
 
 /* The row of a table for the i-th channel that is not digital; *row is NULL if the key is absent. A
  * single row applies to all. */
-static int table_row(const struct tact_device_config *config, const struct direction *d,
-                     const char *key, int least, int most, int i, const double **row, int *columns,
-                     struct tact_error *err)
+static int table_row_of_channel(const struct tact_device_config *config, const struct direction *d,
+                                const char *key, int least, int most, int i, const double **row,
+                                int *columns, struct tact_error *err)
 {
     const struct tact_device_setting *setting = tact_settings_find(config, key);
     int rows = 0;
@@ -154,15 +154,15 @@ static int choose_range(const struct tact_device_config *config,
 {
     const double *row;
     int columns;
-    int rc = table_row(config, d, d->range, 2, 2, i, &row, &columns, err);
-    return rc ? rc : tact_comedi_range(config, known, d->range, row, &d->channel[i], err);
+    int rc = table_row_of_channel(config, d, d->range, 2, 2, i, &row, &columns, err);
+    return rc ? rc : tact_comedi_find_range(config, known, d->range, row, &d->channel[i], err);
 }
 
 /* The polynomial between raw values and volts: from the calibration file, or from the range. */
-static int choose_volts(const struct tact_device_config *config,
-                        const struct tact_comedi_source *known,
-                        const comedi_calibration_t *calibration, bool output,
-                        struct tact_comedi_channel *channel, struct tact_error *err)
+static int choose_volt_polynomial(const struct tact_device_config *config,
+                                  const struct tact_comedi_source *known,
+                                  const comedi_calibration_t *calibration, bool output,
+                                  struct tact_comedi_channel *channel, struct tact_error *err)
 {
     enum comedi_conversion_direction direction = output ? COMEDI_FROM_PHYSICAL : COMEDI_TO_PHYSICAL;
     if (known->play && output) {
@@ -171,7 +171,7 @@ static int choose_volts(const struct tact_device_config *config,
     int rc = calibration ? comedi_get_softcal_converter(channel->subdevice, channel->channel,
                                                         channel->range, direction, calibration,
                                                         &channel->volts)
-                         : tact_comedi_volts(known, output, channel);
+                         : tact_comedi_volt_polynomial(known, output, channel);
     if (rc < 0) {
         return tact_settings_fault(
             config, tact_settings_find(config, calibration ? "calibration" : "board"), err,
@@ -296,14 +296,14 @@ static int read_tables(const struct tact_device_config *config,
             return tact_settings_fault(config, tact_settings_find(config, d->units), err,
                                        "fewer words than channels that are not digital");
         }
-        rc = table_row(config, d, d->map, 1, TACT_COMEDI_TERMS, i, &row, &columns, err);
+        rc = table_row_of_channel(config, d, d->map, 1, TACT_COMEDI_TERMS, i, &row, &columns, err);
         for (int k = 0; !rc && row && k < TACT_COMEDI_TERMS; k++) {
             channel->map[k] = k < columns ? row[k] : 0.0;
         }
         channel->mapped = row != NULL;
         rc = rc ? rc : read_named_map(config, d, channel, err);
         if (!rc && !d->output) {
-            rc = table_row(config, d, "limits", 2, 2, i, &row, &columns, err);
+            rc = table_row_of_channel(config, d, "limits", 2, 2, i, &row, &columns, err);
         }
         if (!rc && !d->output && row) {
             channel->low = row[0];
@@ -316,15 +316,16 @@ static int read_tables(const struct tact_device_config *config,
         if (!rc && analog) {
             channel->reference = (unsigned int)reference;
             rc = choose_range(config, known, d, i, err);
-            rc = rc ? rc : choose_volts(config, known, calibration, d->output, channel, err);
+            rc = rc ? rc
+                    : choose_volt_polynomial(config, known, calibration, d->output, channel, err);
         }
     }
     return rc;
 }
 
-int tact_comedi_choose(const struct tact_device_config *config,
-                       const struct tact_comedi_source *known, struct tact_comedi_layout *layout,
-                       struct tact_error *err)
+int tact_comedi_choose_channels(const struct tact_device_config *config,
+                                const struct tact_comedi_source *known,
+                                struct tact_comedi_layout *layout, struct tact_error *err)
 {
     static const char *const references[] = {"ground", "common", "differential", "other"};
     struct direction in = {false,         "inputs", "input_range", "input_map", "input_units",

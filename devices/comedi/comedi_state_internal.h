@@ -65,15 +65,15 @@ void tact_comedi_init_inputs(struct tact_comedi *self);
 
 /** Reads the inputs into `words`, for a tick of this time. Real-time safe.
  *  @retval 0, or a negative errno */
-int tact_comedi_acquire(struct tact_comedi *self, int64_t now_ns);
+int tact_comedi_acquire_inputs(struct tact_comedi *self, int64_t now_ns);
 
 /** Like it, before the first tick: at the current time, from the recording, or recorded with that
  * tick. Not real-time safe. @retval the same; -ENODATA: the recording has no more of them */
-int tact_comedi_acquire_before(struct tact_comedi *self, int64_t tick);
+int tact_comedi_acquire_before_ticks(struct tact_comedi *self, int64_t tick);
 
 /** Measures the bias of the sensors that request it. Waits; not real-time safe.
  * @retval 0, or a negative errno with *err set */
-int tact_comedi_tare(struct tact_comedi *self, double period, struct tact_error *err);
+int tact_comedi_measure_tare(struct tact_comedi *self, double period, struct tact_error *err);
 
 /** The wrenches from the inputs of this tick. Returns whether one is over its limits. Real-time
  *  safe. */

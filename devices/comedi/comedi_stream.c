@@ -16,11 +16,11 @@
 #include "rt/triple.h"
 
 enum {
-    BUFFER = 65536,
-    WAIT_MS = 20,          /* maximum time in which the thread notices a stop request */
-    RETRY_NS = 20000000,   /* interval of attempts to start the stream */
-    FIRST_NS = 1000000000, /* maximum wait for the first scan */
-    PRIORITY = 45          /* below the interrupts' threads */
+    SCAN_BUFFER_BYTES = 65536,
+    STOP_POLL_MS = 20,   /* maximum time in which the thread notices a stop request */
+    RETRY_NS = 20000000, /* interval of attempts to start the stream */
+    FIRST_SCAN_TIMEOUT_NS = 1000000000, /* maximum wait for the first scan */
+    PRIORITY = 45                       /* below the interrupts' threads */
 };
 
 struct tact_comedi_stream {
@@ -40,12 +40,12 @@ struct tact_comedi_stream {
     comedi_t *dev;
     double rate;
     size_t held; /* bytes of an incomplete scan */
-    unsigned char buffer[BUFFER];
+    unsigned char buffer[SCAN_BUFFER_BYTES];
 };
 
 /* Forms a command at the rate nearest to the requested one. */
-static int form_command(const struct tact_comedi_stream *s, comedi_t *dev, comedi_cmd *command,
-                        double *rate)
+static int form_scan_command(const struct tact_comedi_stream *s, comedi_t *dev, comedi_cmd *command,
+                             double *rate)
 {
     const unsigned int period = (unsigned int)lrint(1e9 / s->layout->stream);
     int rc = comedi_get_cmd_generic_timed(dev, s->subdevice, command, s->channels, period);
@@ -94,7 +94,7 @@ static int start(struct tact_comedi_stream *s)
                comedi_set_read_subdevice(s->dev, s->subdevice) < 0) {
         rc = -ENOTSUP;
     }
-    rc = rc ? rc : form_command(s, s->dev, &command, &s->rate);
+    rc = rc ? rc : form_scan_command(s, s->dev, &command, &s->rate);
     if (!rc && comedi_command(s->dev, &command) < 0) {
         rc = errno ? -errno : -EIO;
     }
@@ -140,10 +140,10 @@ static int read_scans(struct tact_comedi_stream *s)
     struct pollfd wait = {.fd = comedi_fileno(s->dev), .events = POLLIN};
     bool any = false;
     ssize_t n;
-    if (poll(&wait, 1, WAIT_MS) == 0) {
+    if (poll(&wait, 1, STOP_POLL_MS) == 0) {
         return 0;
     }
-    while ((n = read(wait.fd, s->buffer + s->held, BUFFER - s->held)) > 0) {
+    while ((n = read(wait.fd, s->buffer + s->held, SCAN_BUFFER_BYTES - s->held)) > 0) {
         any = copy_scan(s, s->held + (size_t)n) || any;
     }
     if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
@@ -178,7 +178,7 @@ static void *stream_main(void *data)
 
 static int wait_for_first(struct tact_comedi_stream *s)
 {
-    const int64_t until = tact_clock_now() + FIRST_NS;
+    const int64_t until = tact_clock_now() + FIRST_SCAN_TIMEOUT_NS;
     while (tact_triple_published(s->scans) == 0) {
         if (tact_clock_now() > until) {
             return -ETIMEDOUT;
@@ -228,18 +228,18 @@ int tact_comedi_stream_start(const struct tact_comedi_layout *layout,
     return rc;
 }
 
-const struct tact_comedi_scan *tact_comedi_stream_latest(struct tact_comedi_stream *stream,
-                                                         int *fresh)
+const struct tact_comedi_scan *tact_comedi_stream_latest_scan(struct tact_comedi_stream *stream,
+                                                              int *fresh)
 {
     return tact_triple_read(stream->scans, fresh);
 }
 
-bool tact_comedi_stream_gone(const struct tact_comedi_stream *stream)
+bool tact_comedi_stream_board_is_gone(const struct tact_comedi_stream *stream)
 {
     return atomic_load_explicit(&stream->is_gone, memory_order_acquire);
 }
 
-uint32_t tact_comedi_stream_lost(const struct tact_comedi_stream *stream, int *error)
+uint32_t tact_comedi_stream_restart_count(const struct tact_comedi_stream *stream, int *error)
 {
     uint32_t lost = atomic_load_explicit(&stream->lost, memory_order_acquire);
     *error = atomic_load_explicit(&stream->error, memory_order_relaxed);

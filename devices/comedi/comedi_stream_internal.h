@@ -25,14 +25,14 @@ int tact_comedi_stream_start(const struct tact_comedi_layout *layout,
                              struct tact_comedi_stream **out, double *rate, struct tact_error *err);
 
 /** The latest complete scan; *fresh: whether it is new. Real-time safe, without a system call. */
-const struct tact_comedi_scan *tact_comedi_stream_latest(struct tact_comedi_stream *stream,
-                                                         int *fresh);
+const struct tact_comedi_scan *tact_comedi_stream_latest_scan(struct tact_comedi_stream *stream,
+                                                              int *fresh);
 
 /** Whether the board is gone, by the stream. Real-time safe. */
-bool tact_comedi_stream_gone(const struct tact_comedi_stream *stream);
+bool tact_comedi_stream_board_is_gone(const struct tact_comedi_stream *stream);
 
 /** For the monitor: number of restarts, and the reason of the last one (negative errno). */
-uint32_t tact_comedi_stream_lost(const struct tact_comedi_stream *stream, int *error);
+uint32_t tact_comedi_stream_restart_count(const struct tact_comedi_stream *stream, int *error);
 
 /** Ends the thread and the command; NULL is allowed. Not real-time safe. */
 void tact_comedi_stream_stop(struct tact_comedi_stream *stream);

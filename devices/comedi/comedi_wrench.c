@@ -7,8 +7,8 @@
 #include "devices/common/settings.h"
 #include "rt/clock.h"
 
-int tact_comedi_wrenches(const struct tact_device_config *config, struct tact_comedi_layout *layout,
-                         struct tact_error *err)
+int tact_comedi_read_wrench_settings(const struct tact_device_config *config,
+                                     struct tact_comedi_layout *layout, struct tact_error *err)
 {
     static const struct tact_device_channel none;
     struct tact_device_channel inputs[TACT_DEVICE_CHANNELS];
@@ -36,7 +36,7 @@ int tact_comedi_input_count(const struct tact_comedi_layout *layout)
            (layout->stream > 0.0 ? TACT_COMEDI_STREAM_CHANNELS : 0);
 }
 
-int tact_comedi_tare(struct tact_comedi *self, double period, struct tact_error *err)
+int tact_comedi_measure_tare(struct tact_comedi *self, double period, struct tact_error *err)
 {
     double longest = 0.0;
     double sum[TACT_DEVICE_WRENCHES][TACT_WRENCH_GAUGES] = {{0.0}};
@@ -49,7 +49,7 @@ int tact_comedi_tare(struct tact_comedi *self, double period, struct tact_error 
         if (!self->play) {
             tact_clock_sleep_until(start + (int64_t)(n * period * 1e9));
         }
-        int rc = tact_comedi_acquire_before(self, TACT_COMEDI_TARE);
+        int rc = tact_comedi_acquire_before_ticks(self, TACT_COMEDI_TARE);
         if (rc == -ENODATA && n > 0) {
             break; /* recorded with a shorter one */
         }
@@ -80,7 +80,7 @@ int tact_comedi_tare(struct tact_comedi *self, double period, struct tact_error 
 }
 
 /* Axes over their limits for long enough, as bits. */
-static unsigned int examine_axes(struct tact_comedi *self, int w, const double wrench[6])
+static unsigned int find_overloaded_axes(struct tact_comedi *self, int w, const double wrench[6])
 {
     unsigned int bits = 0;
     for (int k = 0; k < 6; k++) {
@@ -109,8 +109,8 @@ bool tact_comedi_compute_wrenches(struct tact_comedi *self)
             bits |= (unsigned int)self->unreliable[wrench->gauge[i]] << i;
         }
         if (bits == 0) {
-            tact_wrench_apply(&wrench->map, gauge, value);
-            bits = examine_axes(self, w, value);
+            tact_wrench_from_gauges(&wrench->map, gauge, value);
+            bits = find_overloaded_axes(self, w, value);
         }
         value[6] = bits;
         unsigned int axes = bits >> TACT_WRENCH_AXIS_BIT;
@@ -125,7 +125,7 @@ bool tact_comedi_compute_wrenches(struct tact_comedi *self)
 }
 
 /* The sensor that an input is a gauge of, or NULL. */
-static const struct tact_wrench *gauge_sensor(const struct tact_comedi *self, int input)
+static const struct tact_wrench *sensor_of_gauge_input(const struct tact_comedi *self, int input)
 {
     for (int w = 0; w < self->layout.wrench_count; w++) {
         const struct tact_wrench *wrench = &self->layout.wrench[w];
@@ -140,7 +140,7 @@ static const struct tact_wrench *gauge_sensor(const struct tact_comedi *self, in
 
 void tact_comedi_describe_gauge(const struct tact_comedi *self, int input, char *text, size_t size)
 {
-    const struct tact_wrench *wrench = gauge_sensor(self, input);
+    const struct tact_wrench *wrench = sensor_of_gauge_input(self, input);
     text[0] = '\0';
     if (wrench) {
         snprintf(text, size, ", a gauge of %s, whose last wrench is used", wrench->name);

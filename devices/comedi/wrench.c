@@ -8,7 +8,8 @@
 
 const char *const tact_wrench_axes[6] = {"fx", "fy", "fz", "tx", "ty", "tz"};
 
-void tact_wrench_apply(const struct tact_wrench_map *map, const double *gauges, double wrench[6])
+void tact_wrench_from_gauges(const struct tact_wrench_map *map, const double *gauges,
+                             double wrench[6])
 {
     for (int k = 0; k < 6; k++) {
         double sum = 0.0;
@@ -19,7 +20,7 @@ void tact_wrench_apply(const struct tact_wrench_map *map, const double *gauges, 
     }
 }
 
-void tact_wrench_move(struct tact_wrench_map *map, const struct tact_pose *pose)
+void tact_wrench_transform_map(struct tact_wrench_map *map, const struct tact_pose *pose)
 {
     for (int i = 0; i < map->gauges; i++) {
         double column[6];

@@ -156,8 +156,8 @@ static int parse_values(const struct reading *r, const struct tag *tag, int axis
 }
 
 /* Stores an element of the selected calibration; each may occur once. */
-static int note_matrix(const struct reading *r, const struct tag *tag, struct tag *known,
-                       const char *what)
+static int store_matrix_element(const struct reading *r, const struct tag *tag, struct tag *known,
+                                const char *what)
 {
     if (known->name) {
         return ati_error(r, tag->name, "given twice: ", what);
@@ -166,20 +166,20 @@ static int note_matrix(const struct reading *r, const struct tag *tag, struct ta
     return 0;
 }
 
-static int note_axis(struct reading *r, const struct tag *tag)
+static int store_axis_element(struct reading *r, const struct tag *tag)
 {
     char text[LONGEST];
     int rc = attribute(r, tag, "Name", text);
     for (int k = 0; rc > 0 && k < AXES; k++) {
         if (!strcasecmp(text, tact_wrench_axes[k])) {
-            return note_matrix(r, tag, is(tag, "Axis") ? &r->axis[k] : &r->user[k], text);
+            return store_matrix_element(r, tag, is(tag, "Axis") ? &r->axis[k] : &r->user[k], text);
         }
     }
     return rc < 0 ? rc : ati_error(r, tag->name, "an axis other than fx to tz", "");
 }
 
 /* Finds the elements of the selected calibration. */
-static int survey_tags(struct reading *r)
+static int find_calibration_elements(struct reading *r)
 {
     struct tag tag;
     const char *at = r->text;
@@ -189,7 +189,7 @@ static int survey_tags(struct reading *r)
         bool here = inside && (!r->required || r->count == r->required);
         rc = 0;
         if (is(&tag, "FTSensor") && !tag.closes) {
-            rc = note_matrix(r, &tag, &r->sensor, "FTSensor");
+            rc = store_matrix_element(r, &tag, &r->sensor, "FTSensor");
         } else if (is(&tag, "Calibration")) {
             if (inside != tag.closes) {
                 return ati_error(r, tag.name,
@@ -204,14 +204,14 @@ static int survey_tags(struct reading *r)
                          ? ati_error(
                                r, tag.name,
                                "a second Calibration, and file_calibration does not say which", "")
-                         : note_matrix(r, &tag, &r->calibration, "Calibration");
+                         : store_matrix_element(r, &tag, &r->calibration, "Calibration");
             }
         } else if (!tag.closes && (is(&tag, "Axis") || is(&tag, "UserAxis"))) {
             rc = !inside ? ati_error(r, tag.name, "an axis outside of a Calibration", "")
-                 : here  ? note_axis(r, &tag)
+                 : here  ? store_axis_element(r, &tag)
                          : 0;
         } else if (here && !tag.closes && is(&tag, "BasicTransform")) {
-            rc = note_matrix(r, &tag, &r->transform, "BasicTransform");
+            rc = store_matrix_element(r, &tag, &r->transform, "BasicTransform");
         }
         if (rc) {
             return rc;
@@ -221,7 +221,7 @@ static int survey_tags(struct reading *r)
 }
 
 /* The rows Axis are about the transducer's origin: moves them to BasicTransform's. */
-static int move_origin(const struct reading *r)
+static int move_matrix_origin(const struct reading *r)
 {
     static const char *const names[] = {"Dx", "Dy", "Dz", "Rx", "Ry", "Rz"};
     const struct tag *tag = &r->transform;
@@ -247,7 +247,7 @@ static int move_origin(const struct reading *r)
     for (int i = 0; i < 3; i++) {
         pose.position[i] = -value[i] * metres;
     }
-    tact_wrench_move(r->map, &pose);
+    tact_wrench_transform_map(r->map, &pose);
     return 0;
 }
 
@@ -290,7 +290,7 @@ static int parse_matrix(struct reading *r)
 {
     double unit[2];
     bool reported = false;
-    int rc = survey_tags(r);
+    int rc = find_calibration_elements(r);
     if (rc) {
         return rc;
     }
@@ -317,7 +317,7 @@ static int parse_matrix(struct reading *r)
         rc = rc ? rc : parse_values(r, tag, k, unit[k / 3] / scale);
     }
     rc = rc ? rc : check_gauges(r);
-    return rc || reported ? rc : move_origin(r);
+    return rc || reported ? rc : move_matrix_origin(r);
 }
 
 /* The whole file, ended by 0. NULL: *rc says why. */

@@ -17,10 +17,11 @@ struct tact_wrench_map {
 };
 
 /** Computes the wrench from the gauges. Real-time safe. */
-void tact_wrench_apply(const struct tact_wrench_map *map, const double *gauges, double wrench[6]);
+void tact_wrench_from_gauges(const struct tact_wrench_map *map, const double *gauges,
+                             double wrench[6]);
 
 /** Transforms the map to another frame and its origin. pose: of the sensor in that frame. */
-void tact_wrench_move(struct tact_wrench_map *map, const struct tact_pose *pose);
+void tact_wrench_transform_map(struct tact_wrench_map *map, const struct tact_pose *pose);
 
 /** Newtons in a unit of force ("lbf"), newton metres in one of torque ("N-mm"), metres in one of
  *  length; case and the characters " -.*" do not count, but for the first letter of mN and MN.

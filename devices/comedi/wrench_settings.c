@@ -28,7 +28,7 @@ static int wrench_error(const struct reading *r, const char *key, const char *te
 }
 
 /* A name that can be part of a topic's and of a channel's. */
-static int read_name(const struct reading *r)
+static int read_sensor_name(const struct reading *r)
 {
     const char *name = NULL;
     int rc = tact_settings_text(r->config, "name", &name, r->err);
@@ -86,7 +86,8 @@ static int read_gauges(const struct reading *r)
 }
 
 /* Numbers in a row or column; NULL where the key is absent. */
-static int read_list(const struct reading *r, const char *key, int count, const double **numbers)
+static int read_number_list(const struct reading *r, const char *key, int count,
+                            const double **numbers)
 {
     int found = count;
     double single;
@@ -210,8 +211,8 @@ static int read_bias(const struct reading *r)
     const double *measured;
     char key[40];
     snprintf(key, sizeof key, "bias.%s", r->wrench->name);
-    int rc = read_list(r, "bias", map->gauges, &own);
-    rc = rc ? rc : read_list(&outside, key, map->gauges, &measured);
+    int rc = read_number_list(r, "bias", map->gauges, &own);
+    rc = rc ? rc : read_number_list(&outside, key, map->gauges, &measured);
     if (!rc && own && measured) {
         rc = wrench_error(&outside, key, "given twice: the sensor itself also has a bias", "");
     }
@@ -229,20 +230,20 @@ static int read_other_settings(const struct reading *r)
     struct tact_pose pose = tact_pose_identity();
     const double *numbers;
     const char *frame = wrench->name;
-    int rc = read_list(r, "position", 3, &numbers);
+    int rc = read_number_list(r, "position", 3, &numbers);
     if (!rc && numbers) {
         memcpy(pose.position, numbers, sizeof pose.position);
     }
-    rc = rc ? rc : read_list(r, "quat_wxyz", 4, &numbers);
+    rc = rc ? rc : read_number_list(r, "quat_wxyz", 4, &numbers);
     if (!rc && numbers) {
         memcpy(pose.quat_wxyz, numbers, sizeof pose.quat_wxyz);
         if (!(tact_quat_normalize(pose.quat_wxyz) > 0.0)) {
             rc = wrench_error(r, "quat_wxyz", "expected another length than 0", "");
         }
     }
-    tact_wrench_move(&wrench->map, &pose);
+    tact_wrench_transform_map(&wrench->map, &pose);
     rc = rc ? rc : read_bias(r);
-    rc = rc ? rc : read_list(r, "limits", 6, &numbers);
+    rc = rc ? rc : read_number_list(r, "limits", 6, &numbers);
     for (int k = 0; k < 6; k++) {
         wrench->limit[k] = !rc && numbers ? numbers[k] : (double)INFINITY;
         if (!(wrench->limit[k] > 0.0)) {
@@ -287,7 +288,7 @@ int tact_wrench_settings(const struct tact_device_config *config,
         struct reading r = {config, &part, inputs, input_count, wrench, err};
         memset(wrench, 0, sizeof *wrench);
         int rc = tact_settings_check(&part, keys, sizeof keys / sizeof *keys, err);
-        rc = rc ? rc : read_name(&r);
+        rc = rc ? rc : read_sensor_name(&r);
         rc = rc ? rc : read_gauges(&r);
         rc = rc ? rc : read_matrix(&r);
         rc = rc ? rc : read_other_settings(&r);

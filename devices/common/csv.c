@@ -18,7 +18,7 @@ static int csv_error(const struct tact_csv *csv, struct tact_error *err, const c
 }
 
 /* Opens without waiting for the other end of a pipe, which is then refused. */
-static int open_regular(struct tact_csv *csv, struct tact_error *err)
+static int open_regular_file(struct tact_csv *csv, struct tact_error *err)
 {
     struct stat st;
     int fd = open(csv->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -96,7 +96,7 @@ static int split_fields(struct tact_csv *csv, int most)
 }
 
 /* Removes blanks and quotes of a name. */
-static void trim_name(char **name)
+static void trim_column_name(char **name)
 {
     size_t n = strlen(*name);
     while (n > 0 && ((*name)[n - 1] == ' ' || (*name)[n - 1] == '\t')) {
@@ -108,13 +108,13 @@ static void trim_name(char **name)
     }
 }
 
-static int set_names(struct tact_csv *csv, bool header, struct tact_error *err)
+static int set_column_names(struct tact_csv *csv, bool header, struct tact_error *err)
 {
     for (int i = 0; i < csv->columns; i++) {
         char number[32];
         char *name = csv->fields[i];
         if (header) {
-            trim_name(&name);
+            trim_column_name(&name);
         }
         if (!header || name[0] == '\0') {
             snprintf(number, sizeof number, "column_%d", i + 1);
@@ -155,7 +155,7 @@ static int read_header(struct tact_csv *csv, struct tact_error *err)
         return tact_error_set(err, csv_error(csv, err, NULL, NULL),
                               "neither a header (a name in every column) nor a row of numbers");
     }
-    return set_names(csv, numbers == 0, err);
+    return set_column_names(csv, numbers == 0, err);
 }
 
 int tact_csv_open(struct tact_csv *csv, const char *path, struct tact_error *err)
@@ -164,7 +164,7 @@ int tact_csv_open(struct tact_csv *csv, const char *path, struct tact_error *err
     if ((size_t)snprintf(csv->path, sizeof csv->path, "%s", path) >= sizeof csv->path) {
         return tact_error_set(err, -ENAMETOOLONG, "file name too long");
     }
-    int rc = open_regular(csv, err);
+    int rc = open_regular_file(csv, err);
     if (rc) {
         return rc;
     }

@@ -186,7 +186,7 @@ static int read_layout_settings(struct tact_evdev *self, const struct tact_devic
     rc = rc ? rc : tact_settings_positive(config, "timeout", &timeout, err);
     self->timeout_ns = timeout < 1e9 ? (int64_t)(timeout * 1e9) : INT64_MAX;
     rc = rc ? rc : find_source(self, config, search, err);
-    rc = rc ? rc : tact_evdev_choose(config, self->active->dev, &self->layout, err);
+    rc = rc ? rc : tact_evdev_choose_channels(config, self->active->dev, &self->layout, err);
     if (rc) {
         return rc;
     }
@@ -213,7 +213,7 @@ static int start_threads(struct tact_evdev *self, const struct tact_device_confi
         tact_evdev_capture_close(&self->capture, 0, self->name, self->messages);
         return rc;
     }
-    rc = tact_monitor_start(&self->monitor, "tact-evdev", POLL_NS, tact_evdev_watch, self);
+    rc = tact_monitor_start(&self->monitor, "tact-evdev", POLL_NS, tact_evdev_monitor_device, self);
     if (rc) {
         tact_error_set(err, rc, "cannot start a thread: %s", strerror(-rc));
         tact_evdev_force_close(&self->force, self->name, self->messages);

@@ -42,8 +42,9 @@ static void write_event(FILE *file, const struct input_event *event)
 }
 
 /* Calls `take` for each axis, and for each pressed key. */
-static void each_value(const struct libevdev *dev,
-                       void (*take)(void *user, const struct input_event *event), void *user)
+static void visit_initial_values(const struct libevdev *dev,
+                                 void (*take)(void *user, const struct input_event *event),
+                                 void *user)
 {
     for (unsigned int code = 0; code < ABS_CNT; code++) {
         const struct input_absinfo *info = libevdev_get_abs_info(dev, code);
@@ -65,7 +66,7 @@ struct first {
     struct timespec opened; /* by the clock of the events */
 };
 
-static void write_first(void *user, const struct input_event *event)
+static void write_initial_event(void *user, const struct input_event *event)
 {
     const struct first *first = user;
     struct input_event stamped = *event;
@@ -103,8 +104,8 @@ static void write_head(FILE *file, const struct tact_device_config *config,
     }
     struct first first = {.file = file};
     clock_gettime(monotonic ? CLOCK_MONOTONIC : CLOCK_REALTIME, &first.opened);
-    each_value(dev, write_first, &first);
-    write_first(&first, &(struct input_event){.type = EV_SYN});
+    visit_initial_values(dev, write_initial_event, &first);
+    write_initial_event(&first, &(struct input_event){.type = EV_SYN});
 }
 
 int tact_evdev_capture_open(struct tact_evdev_capture *capture,
@@ -133,8 +134,8 @@ void tact_evdev_capture_event(struct tact_evdev_capture *capture, uint64_t tick,
     }
 }
 
-void tact_evdev_capture_mark(struct tact_evdev_capture *capture, uint64_t tick, int mark,
-                             int64_t now_ns)
+void tact_evdev_capture_mark_tick(struct tact_evdev_capture *capture, uint64_t tick, int mark,
+                                  int64_t now_ns)
 {
     /* The value has the remaining nanoseconds of the time. */
     const struct input_event event = {.type = (uint16_t)mark,
@@ -144,15 +145,15 @@ void tact_evdev_capture_mark(struct tact_evdev_capture *capture, uint64_t tick, 
     tact_evdev_capture_event(capture, tick, &event);
 }
 
-struct is_return {
+struct is_device_return {
     struct tact_evdev_capture *capture;
     uint64_t tick;
     int64_t now_ns;
 };
 
-static void put_state(void *user, const struct input_event *event)
+static void put_state_event(void *user, const struct input_event *event)
 {
-    const struct is_return *back = user;
+    const struct is_device_return *back = user;
     struct queued_event *queued_event = tact_capture_reserve(&back->capture->capture);
     if (queued_event) {
         *queued_event = (struct queued_event){back->tick, true, *event};
@@ -165,10 +166,10 @@ static void put_state(void *user, const struct input_event *event)
 void tact_evdev_capture_state(struct tact_evdev_capture *capture, uint64_t tick,
                               const struct libevdev *dev, int64_t now_ns)
 {
-    struct is_return back = {capture, tick, now_ns};
+    struct is_device_return back = {capture, tick, now_ns};
     if (capture->capture.ring) {
-        tact_evdev_capture_mark(capture, tick, TACT_CAPTURE_BACK, now_ns);
-        each_value(dev, put_state, &back);
+        tact_evdev_capture_mark_tick(capture, tick, TACT_CAPTURE_BACK, now_ns);
+        visit_initial_values(dev, put_state_event, &back);
     }
 }
 

@@ -33,8 +33,8 @@ int tact_evdev_capture_open(struct tact_evdev_capture *capture,
 /** Queues an event, or a mark, of a tick. Real-time safe. */
 void tact_evdev_capture_event(struct tact_evdev_capture *capture, uint64_t tick,
                               const struct input_event *event);
-void tact_evdev_capture_mark(struct tact_evdev_capture *capture, uint64_t tick, int mark,
-                             int64_t now_ns);
+void tact_evdev_capture_mark_tick(struct tact_evdev_capture *capture, uint64_t tick, int mark,
+                                  int64_t now_ns);
 
 /** Queues the return of the device, and its state. Real-time safe. */
 void tact_evdev_capture_state(struct tact_evdev_capture *capture, uint64_t tick,

@@ -91,7 +91,7 @@ void tact_evdev_store_identity(struct tact_evdev_selector *wanted, const struct 
     wanted->product = libevdev_get_id_product(dev);
 }
 
-bool tact_evdev_present(const struct tact_evdev_source *source)
+bool tact_evdev_device_is_present(const struct tact_evdev_source *source)
 {
     struct stat st;
     return stat(source->path, &st) == 0 && st.st_rdev == source->rdev && st.st_ino == source->inode;
@@ -102,7 +102,7 @@ static int compare_numbers(const void *a, const void *b)
     return *(const int *)a - *(const int *)b;
 }
 
-int tact_evdev_nodes(int *numbers)
+int tact_evdev_list_nodes(int *numbers)
 {
     int count = 0;
     DIR *folder = opendir(INPUT_FOLDER);
@@ -122,8 +122,9 @@ int tact_evdev_nodes(int *numbers)
 }
 
 /* Opens one node and stores it as *best if it matches better. */
-static void consider_node(const struct tact_evdev_selector *wanted, const char *path,
-                          struct tact_evdev_search *search, struct tact_evdev_source **best)
+static void examine_candidate_node(const struct tact_evdev_selector *wanted, const char *path,
+                                   struct tact_evdev_search *search,
+                                   struct tact_evdev_source **best)
 {
     int error;
     struct tact_evdev_source *source = tact_evdev_node_open(path, &error);
@@ -151,15 +152,15 @@ struct tact_evdev_source *tact_evdev_find(const struct tact_evdev_selector *want
     struct tact_evdev_source *best = NULL;
     memset(search, 0, sizeof *search);
     if (wanted->path[0]) {
-        consider_node(wanted, wanted->path, search, &best);
+        examine_candidate_node(wanted, wanted->path, search, &best);
         return best;
     }
     int numbers[TACT_EVDEV_NODES];
-    int count = tact_evdev_nodes(numbers);
+    int count = tact_evdev_list_nodes(numbers);
     for (int i = 0; i < count; i++) {
         char path[64];
         snprintf(path, sizeof path, INPUT_FOLDER "/event%d", numbers[i]);
-        consider_node(wanted, path, search, &best);
+        examine_candidate_node(wanted, path, search, &best);
     }
     return best;
 }

@@ -12,7 +12,7 @@ static void list_effects(const unsigned char *bits, char *text, size_t size)
     size_t used = 0;
     snprintf(text, size, "none");
     for (int type = FF_RUMBLE; type <= FF_RAMP; type++) {
-        if (used < size && tact_force_has(bits, type)) {
+        if (used < size && tact_force_supports_effect(bits, type)) {
             int n = snprintf(text + used, size - used, "%s%s", used ? ", " : "",
                              tact_force_type_name(type));
             used += n > 0 ? (size_t)n : 0;
@@ -85,8 +85,8 @@ static int read_force_numbers(const struct tact_device_config *config,
 }
 
 /* Reports how the outputs are rendered: "force_x as constant". */
-static void report_plan(const struct tact_device_config *config,
-                        const struct tact_evdev_force *force)
+static void report_force_rendering(const struct tact_device_config *config,
+                                   const struct tact_evdev_force *force)
 {
     char text[400] = "";
     size_t used = 0;
@@ -126,7 +126,7 @@ int tact_evdev_force_open(const struct tact_device_config *config,
             bits[code / 8] |= (unsigned char)(1U << (code % 8));
         }
     }
-    int missing = tact_force_choose(bits, wanted, &force->plan);
+    int missing = tact_force_choose_effects(bits, wanted, &force->plan);
     if (missing >= 0) {
         char has[120];
         list_effects(bits, has, sizeof has);
@@ -147,14 +147,14 @@ int tact_evdev_force_open(const struct tact_device_config *config,
         return rc;
     }
     tact_arming_start(&force->arming, guard, options.timeout_ns, config->period);
-    report_plan(config, force);
+    report_force_rendering(config, force);
     return 0;
 }
 
 int tact_evdev_force_state(struct tact_evdev_force *force, int64_t now_ns, double *age)
 {
     bool rearmed;
-    int64_t shown = tact_guard_played(force->arming.guard);
+    int64_t shown = tact_guard_stamp_of_played_force(force->arming.guard);
     *age = shown ? (double)(now_ns - shown) * 1e-9 : 0.0;
     /* while inhibited, the forces are not felt; the axes are unaffected */
     return tact_arming_state(&force->arming, &rearmed) == TACT_DEVICE_LOST ? TACT_DEVICE_LOST
@@ -179,7 +179,7 @@ void tact_evdev_force_report(struct tact_evdev_force *force, const char *name,
     if (!force->count) {
         return;
     }
-    tact_guard_uploads(force->arming.guard, &slowest, &failed);
+    tact_guard_upload_count(force->arming.guard, &slowest, &failed);
     if (failed) {
         tact_message(messages, TACT_MESSAGE_WARNING, "%s: the device refuses a force: %s", name,
                      strerror(-failed));
@@ -195,7 +195,7 @@ void tact_evdev_force_close(struct tact_evdev_force *force, const char *name,
     if (!force->count) {
         return;
     }
-    uint64_t uploads = tact_guard_uploads(force->arming.guard, &slowest, &failed);
+    uint64_t uploads = tact_guard_upload_count(force->arming.guard, &slowest, &failed);
     tact_message(messages, TACT_MESSAGE_INFO,
                  "%s: %llu forces sent to the device, the slowest in %.1f ms", name,
                  (unsigned long long)uploads, (double)slowest / 1e6);

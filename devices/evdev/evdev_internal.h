@@ -82,7 +82,7 @@ struct tact_evdev_search {
 };
 
 /** Numbers of the nodes /dev/input/event*, ascending. Not real-time safe. @return their number */
-int tact_evdev_nodes(int *numbers);
+int tact_evdev_list_nodes(int *numbers);
 
 /** Opens a node for reading. Not real-time safe. @retval NULL, *error the negative errno */
 struct tact_evdev_source *tact_evdev_node_open(const char *path, int *error);
@@ -95,7 +95,7 @@ struct tact_evdev_source *tact_evdev_find(const struct tact_evdev_selector *want
 void tact_evdev_store_identity(struct tact_evdev_selector *wanted, const struct libevdev *dev);
 
 /** Whether the node at the source's path is still the one that was opened. */
-bool tact_evdev_present(const struct tact_evdev_source *source);
+bool tact_evdev_device_is_present(const struct tact_evdev_source *source);
 
 /** Closes and frees; NULL is allowed. */
 void tact_evdev_source_free(struct tact_evdev_source *source);
@@ -104,8 +104,8 @@ void tact_evdev_source_free(struct tact_evdev_source *source);
 void tact_evdev_name(unsigned int type, unsigned int code, char *name, size_t size);
 
 /** Chooses the channels by the settings. @retval 0, or a negative errno with *err set */
-int tact_evdev_choose(const struct tact_device_config *config, const struct libevdev *dev,
-                      struct tact_evdev_layout *layout, struct tact_error *err);
+int tact_evdev_choose_channels(const struct tact_device_config *config, const struct libevdev *dev,
+                               struct tact_evdev_layout *layout, struct tact_error *err);
 
 /** Computes the ranges of a source. @retval false if it lacks one of the channels */
 bool tact_evdev_match_ranges(const struct tact_evdev_layout *layout,

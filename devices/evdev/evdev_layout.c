@@ -33,7 +33,7 @@ static bool is_button(unsigned int code)
 }
 
 /* Whether a code becomes a channel by default. */
-static bool is_default(unsigned int type, unsigned int code)
+static bool is_default_channel_code(unsigned int type, unsigned int code)
 {
     if (type == EV_ABS) {
         return code < ABS_MT_SLOT;
@@ -127,7 +127,7 @@ static void choose_default(const struct tact_device_config *config, const struct
         unsigned int type;
         unsigned int code;
         char name[TACT_DEVICE_NAME];
-        if (!candidate_code(dev, i, &type, &code) || !is_default(type, code)) {
+        if (!candidate_code(dev, i, &type, &code) || !is_default_channel_code(type, code)) {
             continue;
         }
         tact_evdev_name(type, code, name, sizeof name);
@@ -151,11 +151,11 @@ static bool rests_at_end(const struct libevdev *dev, unsigned int code, bool *in
     static const unsigned int codes[] = {ABS_Z,   ABS_RZ,    ABS_THROTTLE,
                                          ABS_GAS, ABS_BRAKE, ABS_PRESSURE};
     const struct input_absinfo *info = libevdev_get_abs_info(dev, code);
-    bool may_be = code >= ABS_HAT0X && code <= ABS_HAT3Y;
+    bool is_candidate_axis = code >= ABS_HAT0X && code <= ABS_HAT3Y;
     for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
-        may_be = may_be || codes[i] == code;
+        is_candidate_axis = is_candidate_axis || codes[i] == code;
     }
-    if (!may_be || info->minimum < 0 || info->maximum <= info->minimum) {
+    if (!is_candidate_axis || info->minimum < 0 || info->maximum <= info->minimum) {
         return false;
     }
     double share = ((double)info->value - info->minimum) / ((double)info->maximum - info->minimum);
@@ -194,8 +194,9 @@ static void set_kinds(const struct libevdev *dev, bool guess, bool displacement,
 }
 
 /* Marks the axes in the list `key` as one-sided, or as inverted. */
-static int mark_channels(const struct tact_device_config *config, const char *key, bool one_sided,
-                         struct tact_evdev_layout *layout, struct tact_error *err)
+static int mark_listed_channels(const struct tact_device_config *config, const char *key,
+                                bool one_sided, struct tact_evdev_layout *layout,
+                                struct tact_error *err)
 {
     const struct tact_device_setting *setting = tact_settings_find(config, key);
     const char *text = NULL;
@@ -299,8 +300,8 @@ static int read_axis_numbers(const struct tact_device_config *config,
     return rc;
 }
 
-int tact_evdev_choose(const struct tact_device_config *config, const struct libevdev *dev,
-                      struct tact_evdev_layout *layout, struct tact_error *err)
+int tact_evdev_choose_channels(const struct tact_device_config *config, const struct libevdev *dev,
+                               struct tact_evdev_layout *layout, struct tact_error *err)
 {
     static const char *const words[] = {"increment", "displacement"};
     const char *text = NULL;
@@ -323,8 +324,8 @@ int tact_evdev_choose(const struct tact_device_config *config, const struct libe
     rc = rc ? rc : read_axes(config, dev, layout, err);
     rc = rc ? rc : tact_settings_flag(config, "raw", &layout->raw, err);
     set_kinds(dev, !tact_settings_find(config, "unsigned"), displacement, layout);
-    rc = rc ? rc : mark_channels(config, "unsigned", true, layout, err);
-    rc = rc ? rc : mark_channels(config, "inverted", false, layout, err);
+    rc = rc ? rc : mark_listed_channels(config, "unsigned", true, layout, err);
+    rc = rc ? rc : mark_listed_channels(config, "inverted", false, layout, err);
     if (rc == 0 && layout->count == 0) {
         rc = tact_settings_fault(config, NULL, err, "'%s' has neither axes nor buttons",
                                  libevdev_get_name(dev));
@@ -333,7 +334,7 @@ int tact_evdev_choose(const struct tact_device_config *config, const struct libe
 }
 
 /* Rest position of a centred axis. A range such as -32768 .. 32767 is taken to rest at 0. */
-static double rest_position(const struct tact_evdev_range *range)
+static double rest_position_of_range(const struct tact_evdev_range *range)
 {
     double sum = range->low + range->high;
     return fabs(sum) <= 1.0 ? 0.0 : 0.5 * sum;
@@ -341,7 +342,8 @@ static double rest_position(const struct tact_evdev_range *range)
 
 /* A one-sided axis begins at its rest position; its far end, and both of a centred one, are the
  * measured extremes. */
-static void set_measured(const struct tact_evdev_channel *channel, struct tact_evdev_range *range)
+static void set_measured_range(const struct tact_evdev_channel *channel,
+                               struct tact_evdev_range *range)
 {
     bool one_sided = channel->kind == TACT_EVDEV_ONE_SIDED;
     range->rest = channel->span[1];
@@ -367,10 +369,10 @@ bool tact_evdev_match_ranges(const struct tact_evdev_layout *layout,
             range->high = info->maximum;
             flat = info->flat;
         }
-        range->rest = rest_position(range);
+        range->rest = rest_position_of_range(range);
         range->raw = layout->raw;
         if (channel->measured) {
-            set_measured(channel, range);
+            set_measured_range(channel, range);
             flat = channel->span[3];
         }
         double way = range->high - range->low;

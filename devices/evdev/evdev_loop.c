@@ -6,7 +6,7 @@
 
 enum { MAX_EVENTS = 1024 }; /* maximum number per tick: several times the kernel's buffer */
 
-static void set_raw(struct tact_evdev *self, int index, int raw)
+static void set_raw_channel_value(struct tact_evdev *self, int index, int raw)
 {
     const struct tact_evdev_channel *channel = &self->layout.channel[index];
     double value = tact_evdev_value(channel, &self->active->range[index], raw);
@@ -21,8 +21,8 @@ void tact_evdev_update_state(struct tact_evdev *self, int64_t now_ns)
     for (int i = 0; i < self->layout.count; i++) {
         const struct tact_evdev_channel *channel = &self->layout.channel[i];
         if (channel->type != EV_REL) {
-            set_raw(self, i,
-                    libevdev_get_event_value(self->active->dev, channel->type, channel->code));
+            set_raw_channel_value(
+                self, i, libevdev_get_event_value(self->active->dev, channel->type, channel->code));
         }
     }
 }
@@ -42,7 +42,7 @@ void tact_evdev_handle_event(struct tact_evdev *self, const struct input_event *
     }
     self->stamp_ns = stamp_ns;
     if (index != TACT_EVDEV_NONE) {
-        set_raw(self, index, event->value);
+        set_raw_channel_value(self, index, event->value);
     }
 }
 
@@ -81,7 +81,7 @@ static bool read_events(struct tact_evdev *self, int64_t now_ns)
     return true;
 }
 
-void tact_evdev_release(struct tact_evdev *self)
+void tact_evdev_release_buttons(struct tact_evdev *self)
 {
     for (int i = 0; i < self->layout.count; i++) {
         enum tact_evdev_kind kind = self->layout.channel[i].kind;
@@ -94,10 +94,10 @@ void tact_evdev_release(struct tact_evdev *self)
 /* Hands the lost device over to the monitor. */
 static void hand_over_lost(struct tact_evdev *self, int64_t now_ns)
 {
-    tact_evdev_capture_mark(&self->capture, self->tick, TACT_CAPTURE_LOST, now_ns);
+    tact_evdev_capture_mark_tick(&self->capture, self->tick, TACT_CAPTURE_LOST, now_ns);
     atomic_store_explicit(&self->retired, self->active, memory_order_release);
     self->active = NULL;
-    tact_evdev_release(self);
+    tact_evdev_release_buttons(self);
 }
 
 void tact_evdev_get_inputs(struct tact_evdev *self, int64_t now_ns, struct tact_device_input *in)
@@ -120,7 +120,7 @@ static void evdev_read(void *data, uint64_t tick, double t, int64_t now_ns,
     self->tick = tick;
     if (!self->capture.started) {
         self->capture.started = true;
-        tact_evdev_capture_mark(&self->capture, tick, TACT_CAPTURE_START, now_ns);
+        tact_evdev_capture_mark_tick(&self->capture, tick, TACT_CAPTURE_START, now_ns);
     }
     if (!self->active) {
         self->active = atomic_exchange_explicit(&self->fresh, NULL, memory_order_acquire);
@@ -157,7 +157,7 @@ static void set_node_path(struct tact_evdev *self, const char *path)
 }
 
 /* Frees a source that the loop returned. */
-static void free_returned(struct tact_evdev *self)
+static void free_returned_source(struct tact_evdev *self)
 {
     struct tact_evdev_source *source =
         atomic_exchange_explicit(&self->retired, NULL, memory_order_acquire);
@@ -187,13 +187,13 @@ static void search_device(struct tact_evdev *self)
     atomic_store_explicit(&self->fresh, source, memory_order_release);
 }
 
-void tact_evdev_watch(void *data)
+void tact_evdev_monitor_device(void *data)
 {
     struct tact_evdev *self = data;
-    free_returned(self);
+    free_returned_source(self);
     if (!self->monitored) {
         search_device(self);
-    } else if (!tact_evdev_present(self->monitored)) {
+    } else if (!tact_evdev_device_is_present(self->monitored)) {
         atomic_store_explicit(&self->vanished, true, memory_order_relaxed);
     }
     uint_fast64_t lost = atomic_load_explicit(&self->lost, memory_order_relaxed);

@@ -161,7 +161,7 @@ static int parse_event(struct reading *r, const char *line)
 }
 
 /* "B: 03 ff ..." adds 64 codes of a type; `first` counts how many came before. */
-static int parse_bits(struct reading *r, const char *line, int first[EV_CNT])
+static int parse_code_bits(struct reading *r, const char *line, int first[EV_CNT])
 {
     unsigned int type, bits;
     int used = 0;
@@ -205,7 +205,7 @@ static int parse_axis(struct reading *r, const char *line)
 
 /* Sets the initial position of axes. If the file does not state it, it is that of the first event,
  * and until then the middle of the range, which a message reports. */
-static void set_start(struct reading *r)
+static void set_initial_axis_values(struct reading *r)
 {
     struct libevdev *dev = r->play->dev;
     size_t used = 0;
@@ -234,7 +234,7 @@ static int parse_line(struct reading *r, const char *line, int first[EV_CNT])
     case 'E':
         return parse_event(r, line);
     case 'B':
-        return parse_bits(r, line, first);
+        return parse_code_bits(r, line, first);
     case 'A':
         return parse_axis(r, line);
     case 'N':
@@ -303,7 +303,7 @@ int tact_evdev_play_open(const char *path, struct tact_evdev_play *play, struct 
                             rc == -ENOMEM ? "too long" : "not a line of a recording of evemu");
     }
     if (!rc) {
-        set_start(&r);
+        set_initial_axis_values(&r);
     }
     if (play->end == 0.0 && play->count) {
         play->end = play->event[play->count - 1].time;
@@ -322,7 +322,7 @@ void tact_evdev_play_close(struct tact_evdev_play *play)
 }
 
 /* Offset from the recording's clock to this one. */
-static int64_t clock_shift(const struct tact_evdev_play *play, double t, int64_t now_ns)
+static int64_t recording_clock_offset(const struct tact_evdev_play *play, double t, int64_t now_ns)
 {
     int64_t start = play->start_ns;
     if (!start) {
@@ -338,14 +338,14 @@ static void play_read(void *data, uint64_t tick, double t, int64_t now_ns,
 {
     struct tact_evdev *self = data;
     struct tact_evdev_play *play = self->play;
-    const int64_t shift = clock_shift(play, t, now_ns);
+    const int64_t shift = recording_clock_offset(play, t, now_ns);
     (void)tick;
     for (; play->next < play->count && play->event[play->next].time <= t + slack; play->next++) {
         const struct tact_evdev_captured *captured = &play->event[play->next];
         const struct input_event event = {
             .type = captured->type, .code = captured->code, .value = captured->value};
         if (captured->type == TACT_CAPTURE_LOST) {
-            tact_evdev_release(self);
+            tact_evdev_release_buttons(self);
             play->is_gone = true;
         } else if (captured->type == TACT_CAPTURE_BACK) {
             play->is_gone = false;

@@ -44,7 +44,7 @@ struct tact_evdev {
 
 /** Operations of real devices: read, write, monitor, close. */
 extern const struct tact_device_ops tact_evdev_ops;
-void tact_evdev_watch(void *data);
+void tact_evdev_monitor_device(void *data);
 
 /** Operations of recorded ones. */
 extern const struct tact_device_ops tact_evdev_play_ops;
@@ -57,7 +57,7 @@ void tact_evdev_handle_event(struct tact_evdev *self, const struct input_event *
                              int64_t stamp_ns);
 
 /** Releases all buttons and displacements; axes keep their values. Real-time safe. */
-void tact_evdev_release(struct tact_evdev *self);
+void tact_evdev_release_buttons(struct tact_evdev *self);
 
 /** Writes the values of this tick. Real-time safe. */
 void tact_evdev_get_inputs(struct tact_evdev *self, int64_t now_ns, struct tact_device_input *in);

@@ -10,23 +10,23 @@
  * milliseconds). */
 enum { REFRESH_NS = 500000000 };
 
-static int64_t disable_slot(void)
+static int64_t make_disabled_slot_event(void)
 {
     return errno ? -errno : -EIO;
 }
 
 /* Writes events of type EV_FF, count of them, in one call. */
-static int write_device(const struct tact_force *force, struct input_event *events, int count)
+static int write_force_events(const struct tact_force *force, struct input_event *events, int count)
 {
     size_t size = (size_t)count * sizeof *events;
     ssize_t n;
     errno = 0;
     while ((n = write(force->fd, events, size)) < 0 && errno == EINTR) {
     }
-    return n == (ssize_t)size ? 0 : (int)disable_slot();
+    return n == (ssize_t)size ? 0 : (int)make_disabled_slot_event();
 }
 
-static struct input_event order_slots(int code, int value)
+static struct input_event set_slot_playback(int code, int value)
 {
     struct input_event event;
     memset(&event, 0, sizeof event);
@@ -38,8 +38,8 @@ static struct input_event order_slots(int code, int value)
 
 static int play_slot(struct tact_force *force, int slot, bool on, int64_t now_ns)
 {
-    struct input_event event = order_slots(force->slot[slot].sent.id, on);
-    int rc = write_device(force, &event, 1);
+    struct input_event event = set_slot_playback(force->slot[slot].sent.id, on);
+    int rc = write_force_events(force, &event, 1);
     if (rc == 0) {
         force->slot[slot].playing = on;
         force->slot[slot].played_ns = now_ns;
@@ -56,16 +56,18 @@ int tact_force_open(struct tact_force *force, const char *path, const struct tac
     errno = 0;
     force->fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
     if (force->fd < 0) {
-        return (int)disable_slot();
+        return (int)make_disabled_slot_event();
     }
-    int rc = ioctl(force->fd, EVIOCGBIT(EV_FF, sizeof bits), bits) < 0 ? (int)disable_slot() : 0;
+    int rc = ioctl(force->fd, EVIOCGBIT(EV_FF, sizeof bits), bits) < 0
+                 ? (int)make_disabled_slot_event()
+                 : 0;
     for (int i = 0; !rc && i < TACT_FORCE_SLOTS; i++) {
         int type = plan->type[i];
-        rc = type && !tact_force_has(bits, type) ? -ENXIO : 0;
+        rc = type && !tact_force_supports_effect(bits, type) ? -ENXIO : 0;
     }
     if (!rc && plan->has_autocenter) {
-        struct input_event event = order_slots(FF_AUTOCENTER, 0);
-        rc = write_device(force, &event, 1);
+        struct input_event event = set_slot_playback(FF_AUTOCENTER, 0);
+        rc = write_force_events(force, &event, 1);
     }
     if (rc) {
         close(force->fd);
@@ -94,22 +96,22 @@ int tact_force_mute(struct tact_force *force)
     struct input_event events[TACT_FORCE_SLOTS + 1];
     int count = 0;
     if (force->plan.has_gain) {
-        events[count++] = order_slots(FF_GAIN, 0);
+        events[count++] = set_slot_playback(FF_GAIN, 0);
     }
     for (int i = 0; i < TACT_FORCE_SLOTS; i++) {
         if (force->slot[i].uploaded) {
-            events[count++] = order_slots(force->slot[i].sent.id, 0);
+            events[count++] = set_slot_playback(force->slot[i].sent.id, 0);
             force->slot[i].playing = false;
         }
     }
     force->muted = true;
-    return count ? write_device(force, events, count) : 0;
+    return count ? write_force_events(force, events, count) : 0;
 }
 
 int tact_force_unmute(struct tact_force *force)
 {
-    struct input_event event = order_slots(FF_GAIN, force->plan.gain);
-    int rc = force->muted && force->plan.has_gain ? write_device(force, &event, 1) : 0;
+    struct input_event event = set_slot_playback(FF_GAIN, force->plan.gain);
+    int rc = force->muted && force->plan.has_gain ? write_force_events(force, &event, 1) : 0;
     force->muted = force->muted && rc;
     return rc;
 }
@@ -121,7 +123,7 @@ static int upload_effect(struct tact_force *force, int slot, const struct ff_eff
     sent.id = force->slot[slot].uploaded ? force->slot[slot].sent.id : -1;
     errno = 0;
     if (ioctl(force->fd, EVIOCSFF, &sent) < 0) {
-        return (int)disable_slot();
+        return (int)make_disabled_slot_event();
     }
     force->slot[slot].sent = sent;
     force->slot[slot].uploaded = true;
@@ -138,8 +140,8 @@ static bool is_same_effect(const struct tact_force *force, int slot, const struc
 }
 
 /* Returns 1 if it has uploaded, 0, or a negative errno. */
-static int show_slot(struct tact_force *force, int i, const struct ff_effect *effect, bool silent,
-                     int64_t stamp_ns, int64_t now_ns, int64_t period_ns)
+static int update_slot_effect(struct tact_force *force, int i, const struct ff_effect *effect,
+                              bool silent, int64_t stamp_ns, int64_t now_ns, int64_t period_ns)
 {
     int rc = 0;
     if (silent) {
@@ -167,12 +169,12 @@ int tact_force_play(struct tact_force *force, const double *level, int64_t stamp
 {
     struct ff_effect effect[TACT_FORCE_SLOTS];
     bool silent[TACT_FORCE_SLOTS];
-    tact_force_render(&force->plan, level, effect, silent);
+    tact_force_render_effects(&force->plan, level, effect, silent);
     for (int k = 0; k < TACT_FORCE_SLOTS; k++) {
         int i = (force->turn + k) % TACT_FORCE_SLOTS;
-        int rc = force->plan.type[i]
-                     ? show_slot(force, i, &effect[i], silent[i], stamp_ns, now_ns, period_ns)
-                     : 0;
+        int rc = force->plan.type[i] ? update_slot_effect(force, i, &effect[i], silent[i], stamp_ns,
+                                                          now_ns, period_ns)
+                                     : 0;
         if (rc) {
             force->turn = i + 1; /* round robin: a slow driver starves no effect */
             return rc;
@@ -181,7 +183,7 @@ int tact_force_play(struct tact_force *force, const double *level, int64_t stamp
     return 0;
 }
 
-int64_t tact_force_stamp(const struct tact_force *force)
+int64_t tact_force_oldest_stamp(const struct tact_force *force)
 {
     int64_t oldest = 0;
     for (int i = 0; i < TACT_FORCE_SLOTS; i++) {

@@ -52,7 +52,7 @@ struct tact_force_plan {
 const char *tact_force_name(int channel);
 
 /** Whether an effect of the kernel's, such as FF_CONSTANT, is in the bits of EVIOCGBIT. */
-bool tact_force_has(const unsigned char *bits, int code);
+bool tact_force_supports_effect(const unsigned char *bits, int code);
 
 /** Name of an effect of the kernel's: "constant", "spring", ... */
 const char *tact_force_type_name(int type);
@@ -63,12 +63,13 @@ const char *tact_force_type_name(int type);
  * rumble; a resistance. Vibration and rumble replace each other, as do damper and friction. gain,
  * wave_ms: as in the plan. @return -1, or the first channel that cannot be rendered
  */
-int tact_force_choose(const unsigned char *bits, uint32_t wanted, struct tact_force_plan *plan);
+int tact_force_choose_effects(const unsigned char *bits, uint32_t wanted,
+                              struct tact_force_plan *plan);
 
 /** Effects for these levels, without id; silent[i] if there is nothing to play. A level that is not
  * finite is 0; levels are clamped. Real-time safe. */
-void tact_force_render(const struct tact_force_plan *plan, const double *level,
-                       struct ff_effect *effect, bool *silent);
+void tact_force_render_effects(const struct tact_force_plan *plan, const double *level,
+                               struct ff_effect *effect, bool *silent);
 
 /** Effects on an open device. */
 struct tact_force {
@@ -108,6 +109,6 @@ int tact_force_play(struct tact_force *force, const double *level, int64_t stamp
                     int64_t period_ns);
 
 /** Stamp of the oldest level that is on the device, or 0. */
-int64_t tact_force_stamp(const struct tact_force *force);
+int64_t tact_force_oldest_stamp(const struct tact_force *force);
 
 #endif

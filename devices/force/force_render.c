@@ -22,7 +22,7 @@ const char *tact_force_type_name(int type)
     return type >= FF_RUMBLE && type <= FF_RAMP ? types[type - FF_RUMBLE] : "other";
 }
 
-bool tact_force_has(const unsigned char *bits, int code)
+bool tact_force_supports_effect(const unsigned char *bits, int code)
 {
     return code && bits[code / 8] & 1 << code % 8;
 }
@@ -50,7 +50,7 @@ static const struct rendering renderings[TACT_FORCE_CHANNELS][7] = {
 };
 
 /* The channel whose renderings a channel uses. */
-static int base_channel(int channel)
+static int channel_sharing_renderings(int channel)
 {
     return channel == TACT_FORCE_Y        ? TACT_FORCE_X
            : channel == TACT_FORCE_CENTER ? TACT_FORCE_SPRING
@@ -62,27 +62,28 @@ static uint16_t waveform(const unsigned char *bits)
 {
     static const uint16_t forms[] = {FF_SINE, FF_TRIANGLE, FF_SQUARE, FF_SAW_UP, FF_SAW_DOWN};
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
-        if (tact_force_has(bits, forms[i])) {
+        if (tact_force_supports_effect(bits, forms[i])) {
             return forms[i];
         }
     }
     return 0;
 }
 
-int tact_force_choose(const unsigned char *bits, uint32_t wanted, struct tact_force_plan *plan)
+int tact_force_choose_effects(const unsigned char *bits, uint32_t wanted,
+                              struct tact_force_plan *plan)
 {
     memset(plan->slot, 0xff, sizeof plan->slot);
     memset(plan->type, 0, sizeof plan->type);
     plan->wanted = wanted;
     plan->waveform = waveform(bits);
-    plan->has_gain = tact_force_has(bits, FF_GAIN);
-    plan->has_autocenter = tact_force_has(bits, FF_AUTOCENTER);
+    plan->has_gain = tact_force_supports_effect(bits, FF_GAIN);
+    plan->has_autocenter = tact_force_supports_effect(bits, FF_AUTOCENTER);
     for (int i = 0; i < TACT_FORCE_CHANNELS; i++) {
-        const struct rendering *rendering = renderings[base_channel(i)];
+        const struct rendering *rendering = renderings[channel_sharing_renderings(i)];
         if (!(wanted >> i & 1U)) {
             continue;
         }
-        while (rendering->type && (!tact_force_has(bits, rendering->type) ||
+        while (rendering->type && (!tact_force_supports_effect(bits, rendering->type) ||
                                    (rendering->type == FF_PERIODIC && plan->waveform == 0))) {
             rendering++;
         }
@@ -105,7 +106,7 @@ static int16_t level16(double x)
     return (int16_t)lrint(x * 0x7fff);
 }
 
-static uint16_t level_u16(double x)
+static uint16_t unsigned_16_bit_level(double x)
 {
     return (uint16_t)lrint(x * 0xffff);
 }
@@ -119,7 +120,7 @@ static void render_push(const struct tact_force_plan *plan, double x, double y,
         const double axis[2] = {x, y};
         for (int i = 0; i < 2; i++) {
             struct ff_condition_effect *c = &effect->u.condition[i];
-            c->right_saturation = c->left_saturation = level_u16(fabs(axis[i]));
+            c->right_saturation = c->left_saturation = unsigned_16_bit_level(fabs(axis[i]));
             c->right_coeff = c->left_coeff = axis[i] != 0.0 ? 0x7fff : 0;
             c->center = axis[i] < 0.0 ? -0x7fff : 0x7fff;
         }
@@ -173,16 +174,17 @@ static void render_slot(const struct tact_force_plan *plan, int slot, const doub
         effect->u.periodic.magnitude = level16(most);
         break;
     case TACT_FORCE_RUMBLE:
-        effect->u.rumble.strong_magnitude = level_u16(max_level(plan, slot, level, ~weak));
-        effect->u.rumble.weak_magnitude = level_u16(max_level(plan, slot, level, weak));
+        effect->u.rumble.strong_magnitude =
+            unsigned_16_bit_level(max_level(plan, slot, level, ~weak));
+        effect->u.rumble.weak_magnitude = unsigned_16_bit_level(max_level(plan, slot, level, weak));
         break;
     default:
         render_condition(most, slot == TACT_FORCE_SPRINGS ? level[TACT_FORCE_CENTER] : 0.0, effect);
     }
 }
 
-void tact_force_render(const struct tact_force_plan *plan, const double *level,
-                       struct ff_effect *effect, bool *silent)
+void tact_force_render_effects(const struct tact_force_plan *plan, const double *level,
+                               struct ff_effect *effect, bool *silent)
 {
     double finite_level[TACT_FORCE_CHANNELS];
     for (int i = 0; i < TACT_FORCE_CHANNELS; i++) {

@@ -75,7 +75,7 @@ void tact_arming_report(struct tact_arming *arming, const char *name, struct tac
     if (!arming->guard) {
         return;
     }
-    tact_guard_poll(arming->guard);
+    tact_guard_check_process(arming->guard);
     uint32_t trips = tact_guard_trips(arming->guard);
     bool wait = false;
     const bool ended = trips != arming->trips_reported && session_has_ended(arming, &wait);

@@ -46,7 +46,7 @@ int tact_comedi_list_write_safe(comedi_t *dev, struct tact_comedi_list *list)
     return rc;
 }
 
-static int make_outputs(comedi_t *dev, const struct tact_comedi_list *list)
+static int configure_digital_outputs(comedi_t *dev, const struct tact_comedi_list *list)
 {
     for (int i = 0; i < list->count; i++) {
         const comedi_insn *insn = &list->insn[i];
@@ -65,7 +65,7 @@ static int make_outputs(comedi_t *dev, const struct tact_comedi_list *list)
     return 0;
 }
 
-int tact_comedi_claim(comedi_t *dev, struct tact_comedi_list *list)
+int tact_comedi_claim_outputs(comedi_t *dev, struct tact_comedi_list *list)
 {
     for (int i = 0; i < list->count; i++) {
         int first = 0;
@@ -79,6 +79,6 @@ int tact_comedi_claim(comedi_t *dev, struct tact_comedi_list *list)
     }
     /* Written before the pins become outputs, and after, as some boards forget it. */
     int rc = tact_comedi_list_write_safe(dev, list);
-    rc = rc ? rc : make_outputs(dev, list);
+    rc = rc ? rc : configure_digital_outputs(dev, list);
     return rc ? rc : tact_comedi_list_write_safe(dev, list);
 }

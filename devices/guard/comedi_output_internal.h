@@ -43,6 +43,6 @@ int tact_comedi_list_write_safe(comedi_t *dev, struct tact_comedi_list *list);
 
 /** Locks the subdevices of the list, writes the safe values and makes digital channels outputs.
  * @retval 0, or a negative errno: -EBUSY another process has the lock */
-int tact_comedi_claim(comedi_t *dev, struct tact_comedi_list *list);
+int tact_comedi_claim_outputs(comedi_t *dev, struct tact_comedi_list *list);
 
 #endif

@@ -76,7 +76,7 @@ int tact_guard_start_force(const struct tact_guard_force_options *options, struc
 void tact_guard_send_force(struct tact_guard *guard, const double *level, int64_t stamp_ns)
 {
     struct tact_force_page *page = (struct tact_force_page *)guard->head;
-    uint32_t beat = tact_guard_beat(guard, tact_clock_now());
+    uint32_t beat = tact_guard_next_heartbeat_number(guard, tact_clock_now());
     uint32_t slot = beat % TACT_GUARD_SLOTS;
     for (int i = 0; i < TACT_FORCE_CHANNELS; i++) {
         atomic_store_explicit(&page->level[slot][i], level[i], memory_order_relaxed);
@@ -93,13 +93,13 @@ void tact_guard_set_path(struct tact_guard *guard, const char *path)
     atomic_store_explicit(&page->path_count, path_count, memory_order_release);
 }
 
-int64_t tact_guard_played(const struct tact_guard *guard)
+int64_t tact_guard_stamp_of_played_force(const struct tact_guard *guard)
 {
     const struct tact_force_page *page = (const struct tact_force_page *)guard->head;
     return atomic_load_explicit(&page->played_ns, memory_order_acquire);
 }
 
-uint64_t tact_guard_uploads(const struct tact_guard *guard, int64_t *slowest_ns, int *failed)
+uint64_t tact_guard_upload_count(const struct tact_guard *guard, int64_t *slowest_ns, int *failed)
 {
     struct tact_force_page *page = (struct tact_force_page *)guard->head;
     *slowest_ns = atomic_load_explicit(&page->slowest_ns, memory_order_relaxed);

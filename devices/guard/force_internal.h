@@ -29,10 +29,10 @@ void tact_guard_send_force(struct tact_guard *guard, const double *level, int64_
 void tact_guard_set_path(struct tact_guard *guard, const char *path);
 
 /** Time at which the levels on the device were sent [ns]; 0: none yet. Real-time safe. */
-int64_t tact_guard_played(const struct tact_guard *guard);
+int64_t tact_guard_stamp_of_played_force(const struct tact_guard *guard);
 
 /** Number of uploads, the longest of them [ns], and the latest failure of the device (negative
  * errno or 0), reported once. */
-uint64_t tact_guard_uploads(const struct tact_guard *guard, int64_t *slowest_ns, int *failed);
+uint64_t tact_guard_upload_count(const struct tact_guard *guard, int64_t *slowest_ns, int *failed);
 
 #endif

@@ -39,7 +39,7 @@ int tact_guard_start(const struct tact_guard_options *options, struct tact_guard
 void tact_guard_send(struct tact_guard *guard, const uint32_t (*words)[2], int64_t now_ns)
 {
     struct tact_guard_page *page = (struct tact_guard_page *)guard->head;
-    uint32_t beat = tact_guard_beat(guard, now_ns);
+    uint32_t beat = tact_guard_next_heartbeat_number(guard, now_ns);
     for (int i = 0; i < page->output_count; i++) {
         for (int k = 0; k < 2; k++) {
             atomic_store_explicit(&page->slot[beat % TACT_GUARD_SLOTS][i][k], words[i][k],

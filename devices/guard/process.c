@@ -86,7 +86,7 @@ static bool process_ended(const struct tact_guard *guard, int wait_ms)
 }
 
 /* Waits up to 5 s until the guard has claimed the outputs. */
-static int wait_ready(const struct tact_guard *guard)
+static int wait_until_outputs_claimed(const struct tact_guard *guard)
 {
     for (int i = 0; i < 5000; i++) {
         if (atomic_load_explicit(&guard->head->ready, memory_order_acquire)) {
@@ -101,7 +101,7 @@ static int wait_ready(const struct tact_guard *guard)
 
 /* A page shared by guard and controller, *fd for the guard: above its own descriptors, so that dup2
  * creates one without O_CLOEXEC. */
-static struct tact_guard_head *make_page(const void *content, size_t size, int *fd)
+static struct tact_guard_head *create_shared_page(const void *content, size_t size, int *fd)
 {
     int low = memfd_create("tact-guard", MFD_CLOEXEC);
     void *page = MAP_FAILED;
@@ -124,7 +124,7 @@ static int launch(struct tact_guard *guard, const struct tact_guard_head *conten
 {
     char program[PATH_MAX];
     int fd;
-    int rc = tact_guard_program(program, sizeof program);
+    int rc = tact_guard_program_path(program, sizeof program);
     if (rc) {
         return tact_error_set(err, rc,
                               "no guard to run at %s: install tact, or name the program in "
@@ -132,7 +132,7 @@ static int launch(struct tact_guard *guard, const struct tact_guard_head *conten
                               program);
     }
     errno = 0;
-    guard->head = make_page(content, content->size, &fd);
+    guard->head = create_shared_page(content, content->size, &fd);
     rc = guard->head ? start_process(guard, program, fd) : errno ? -errno : -ENOMEM;
     if (fd >= 0) {
         close(fd);
@@ -140,7 +140,7 @@ static int launch(struct tact_guard *guard, const struct tact_guard_head *conten
     if (rc) {
         return tact_error_set(err, rc, "cannot start %s: %s", program, strerror(-rc));
     }
-    rc = wait_ready(guard);
+    rc = wait_until_outputs_claimed(guard);
     if (rc) {
         return tact_error_set(err, rc, "%s cannot claim %s: %s%s", program, what, strerror(-rc),
                               rc == -EBUSY ? " (another process has locked the outputs)" : "");
@@ -167,7 +167,7 @@ int tact_guard_launch(struct tact_guard_head *content, const char *what, struct 
     return 0;
 }
 
-uint32_t tact_guard_beat(struct tact_guard *guard, int64_t now_ns)
+uint32_t tact_guard_next_heartbeat_number(struct tact_guard *guard, int64_t now_ns)
 {
     uint32_t beat = atomic_load_explicit(&guard->head->beat, memory_order_relaxed);
     if (atomic_load_explicit(&guard->head->answered, memory_order_relaxed) == beat) {
@@ -221,7 +221,7 @@ int tact_guard_pid(const struct tact_guard *guard)
     return guard->pid;
 }
 
-void tact_guard_poll(struct tact_guard *guard)
+void tact_guard_check_process(struct tact_guard *guard)
 {
     if (guard->process >= 0 && process_ended(guard, 0)) {
         atomic_store_explicit(&guard->dead, true, memory_order_relaxed);

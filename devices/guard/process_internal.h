@@ -28,12 +28,12 @@ int tact_guard_launch(struct tact_guard_head *content, const char *what, struct 
 /** Path of the guard program: $TACT_GUARD, except in a setuid program; that of the build tree for a
  * library loaded from there; the installed one.
  * @retval 0, or -ENOENT if it cannot be run */
-int tact_guard_program(char *path, size_t size);
+int tact_guard_program_path(char *path, size_t size);
 
 /** Checks whether the process has ended, for tact_guard_state(). Not real-time safe. */
-void tact_guard_poll(struct tact_guard *guard);
+void tact_guard_check_process(struct tact_guard *guard);
 
 /** Number of the next heartbeat; its data must be written before it is stored. Real-time safe. */
-uint32_t tact_guard_beat(struct tact_guard *guard, int64_t now_ns);
+uint32_t tact_guard_next_heartbeat_number(struct tact_guard *guard, int64_t now_ns);
 
 #endif

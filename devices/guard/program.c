@@ -28,7 +28,7 @@ static bool of_build_tree(void)
     return strncmp(self, tree, length) == 0 && self[length] == '/';
 }
 
-int tact_guard_program(char *path, size_t size)
+int tact_guard_program_path(char *path, size_t size)
 {
     const char *given = secure_getenv("TACT_GUARD");
     if (given && given[0]) {

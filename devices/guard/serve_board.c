@@ -22,7 +22,7 @@ struct guard {
     enum tact_guard_state state;
 };
 
-static void show_state(struct guard *g, enum tact_guard_state state)
+static void publish_guard_state(struct guard *g, enum tact_guard_state state)
 {
     g->state = state;
     atomic_store_explicit(&g->page->head.trips, g->trips, memory_order_relaxed);
@@ -40,7 +40,7 @@ static int claim_outputs(struct guard *g)
     if (strcmp(comedi_get_driver_name(g->dev), g->page->driver) == 0 &&
         strcmp(comedi_get_board_name(g->dev), g->page->name) == 0) {
         tact_comedi_list_init(&g->list, g->op, g->count);
-        rc = tact_comedi_claim(g->dev, &g->list);
+        rc = tact_comedi_claim_outputs(g->dev, &g->list);
     }
     if (rc) {
         comedi_close(g->dev);
@@ -50,7 +50,7 @@ static int claim_outputs(struct guard *g)
 }
 
 /* Zeroes the outputs until the guard is armed again. */
-static void trip_board(struct guard *g)
+static void zero_board_outputs(struct guard *g)
 {
     int rc = tact_comedi_list_write_safe(g->dev, &g->list);
     g->trips++;
@@ -58,11 +58,11 @@ static void trip_board(struct guard *g)
         comedi_close(g->dev);
         g->dev = NULL;
     }
-    show_state(g, rc == -ENODEV ? TACT_GUARD_LOST : TACT_GUARD_INHIBITED);
+    publish_guard_state(g, rc == -ENODEV ? TACT_GUARD_LOST : TACT_GUARD_INHIBITED);
 }
 
 /* Copies the words of the newest beat, again if they change meanwhile. */
-static void copy_beat(struct guard *g)
+static void copy_newest_heartbeat(struct guard *g)
 {
     for (int tries = 0; tries < TACT_GUARD_SLOTS; tries++) {
         for (int i = 0; i < g->count; i++) {
@@ -84,39 +84,39 @@ static void copy_beat(struct guard *g)
     }
 }
 
-static void handle_beat(struct guard *g)
+static void handle_heartbeat(struct guard *g)
 {
     g->beat = atomic_load_explicit(&g->page->head.beat, memory_order_acquire);
-    g->beat_ns = tact_guard_now();
+    g->beat_ns = tact_guard_clock_ns();
     if (g->state == TACT_GUARD_INHIBITED &&
         atomic_load_explicit(&g->page->head.armed, memory_order_relaxed) == g->trips) {
-        show_state(g, TACT_GUARD_PASSING);
+        publish_guard_state(g, TACT_GUARD_PASSING);
     }
     if (g->state == TACT_GUARD_PASSING) {
-        copy_beat(g);
+        copy_newest_heartbeat(g);
         if (tact_comedi_list_run(g->dev, &g->list)) {
-            trip_board(g);
+            zero_board_outputs(g);
         }
     }
     atomic_store_explicit(&g->page->head.answered, g->beat, memory_order_release);
 }
 
 /* Zeroes the outputs after the timeout. */
-static void handle_silence(struct guard *g)
+static void handle_heartbeat_timeout(struct guard *g)
 {
-    if (g->state == TACT_GUARD_PASSING && tact_guard_now() - g->beat_ns >= g->timeout_ns) {
-        trip_board(g);
+    if (g->state == TACT_GUARD_PASSING && tact_guard_clock_ns() - g->beat_ns >= g->timeout_ns) {
+        zero_board_outputs(g);
     } else if (g->state == TACT_GUARD_LOST && claim_outputs(g) == 0) {
         g->trips++;
-        show_state(g, TACT_GUARD_INHIBITED);
+        publish_guard_state(g, TACT_GUARD_INHIBITED);
     }
 }
 
-static void wait_beat(const struct guard *g)
+static void wait_for_heartbeat(const struct guard *g)
 {
     int64_t left = TACT_GUARD_POLL_NS;
     if (g->state == TACT_GUARD_PASSING) {
-        left = g->beat_ns + g->timeout_ns - tact_guard_now();
+        left = g->beat_ns + g->timeout_ns - tact_guard_clock_ns();
         left = left > 0 ? left : 0;
     }
     const struct timespec timeout = {left / 1000000000, left % 1000000000};
@@ -125,20 +125,20 @@ static void wait_beat(const struct guard *g)
 
 static void monitor(struct guard *g, const struct tact_guard_requests *orders)
 {
-    int64_t looked = tact_guard_now();
+    int64_t looked = tact_guard_clock_ns();
     for (;;) {
-        wait_beat(g);
+        wait_for_heartbeat(g);
         if (tact_guard_zero_requested(orders) && g->state == TACT_GUARD_PASSING) {
-            trip_board(g);
+            zero_board_outputs(g);
         } else if (atomic_load_explicit(&g->page->head.beat, memory_order_relaxed) != g->beat) {
-            handle_beat(g);
+            handle_heartbeat(g);
         } else {
-            handle_silence(g);
+            handle_heartbeat_timeout(g);
         }
-        if (tact_guard_now() - looked >= TACT_GUARD_POLL_NS) {
-            looked = tact_guard_now();
+        if (tact_guard_clock_ns() - looked >= TACT_GUARD_POLL_NS) {
+            looked = tact_guard_clock_ns();
             if (g->state == TACT_GUARD_LOST) {
-                handle_silence(g);
+                handle_heartbeat_timeout(g);
             }
         }
         if (tact_guard_should_end(&g->page->head, orders)) {
@@ -164,7 +164,7 @@ int tact_guard_serve_board(struct tact_guard_page *page, const struct tact_guard
     }
     g.trips = 1;
     int rc = claim_outputs(&g);
-    show_state(&g, TACT_GUARD_INHIBITED);
+    publish_guard_state(&g, TACT_GUARD_INHIBITED);
     atomic_store_explicit(&page->head.error, rc, memory_order_relaxed);
     atomic_store_explicit(&page->head.ready, 1, memory_order_release);
     if (rc) {

@@ -85,7 +85,7 @@ static void publish_state(struct server *s, enum tact_guard_state state)
 }
 
 /* During a driver call, which may be long, the server cannot respond. */
-static void set_busy(struct server *s, uint32_t on)
+static void publish_driver_call(struct server *s, uint32_t on)
 {
     atomic_store_explicit(&s->page->head.busy, on, memory_order_release);
 }
@@ -96,18 +96,18 @@ static void close_node(struct server *s, int rc, int64_t now)
     if (rc && rc != -ENODEV) {
         atomic_store_explicit(&s->page->failed, rc, memory_order_relaxed);
     }
-    set_busy(s, 1);
+    publish_driver_call(s, 1);
     tact_force_close(&s->force);
-    set_busy(s, 0);
+    publish_driver_call(s, 0);
     s->retry_ns = now + RETRY_NS;
 }
 
 /* Zeroes the forces until the guard is armed again. */
-static void trip_force(struct server *s)
+static void zero_force_outputs(struct server *s)
 {
-    set_busy(s, 1);
+    publish_driver_call(s, 1);
     int rc = s->force.fd >= 0 ? tact_force_mute(&s->force) : 0;
-    set_busy(s, 0);
+    publish_driver_call(s, 0);
     s->trips++;
     publish_state(s, TACT_GUARD_INHIBITED);
     if (rc) {
@@ -116,7 +116,7 @@ static void trip_force(struct server *s)
 }
 
 /* Opens the node that the controller has found. */
-static void follow_path(struct server *s, int64_t now)
+static void open_node_of_controller(struct server *s, int64_t now)
 {
     uint32_t path_count = atomic_load_explicit(&s->page->path_count, memory_order_acquire);
     bool moved = path_count != s->path_count;
@@ -128,9 +128,9 @@ static void follow_path(struct server *s, int64_t now)
     memcpy(path, s->page->path[path_count % 2], sizeof path);
     path[sizeof path - 1] = '\0';
     if (s->force.fd < 0 && path[0] && (moved || now >= s->retry_ns)) {
-        set_busy(s, 1);
+        publish_driver_call(s, 1);
         int rc = tact_force_open(&s->force, path, &s->page->plan);
-        set_busy(s, 0);
+        publish_driver_call(s, 0);
         if (rc) {
             close_node(s, rc, now);
         }
@@ -138,7 +138,7 @@ static void follow_path(struct server *s, int64_t now)
 }
 
 /* Copies the levels sent last, again if they change meanwhile. */
-static void copy_levels(struct server *s)
+static void copy_newest_levels(struct server *s)
 {
     for (int tries = 0; tries < TACT_GUARD_SLOTS; tries++) {
         uint32_t slot = s->beat % TACT_GUARD_SLOTS;
@@ -164,26 +164,26 @@ static void wait_for_beat(struct server *s, int64_t now)
             atomic_load_explicit(&head->armed, memory_order_relaxed) == s->trips) {
             publish_state(s, TACT_GUARD_PASSING);
         }
-        copy_levels(s);
+        copy_newest_levels(s);
         /* its age counts from when it was sent, if that is plausible */
         s->beat_ns = s->stamp_ns > now - s->timeout_ns && s->stamp_ns <= now ? s->stamp_ns : now;
         atomic_store_explicit(&head->answered, s->beat, memory_order_release);
     } else if (s->state == TACT_GUARD_PASSING && now - s->beat_ns >= s->timeout_ns) {
-        trip_force(s);
+        zero_force_outputs(s);
     }
 }
 
 /* Returns whether there is more to do at once. */
-static bool play_levels(struct server *s, int64_t now)
+static bool play_force_levels(struct server *s, int64_t now)
 {
     if (s->state != TACT_GUARD_PASSING || s->force.fd < 0) {
         return false;
     }
-    set_busy(s, 1);
+    publish_driver_call(s, 1);
     int rc = tact_force_unmute(&s->force);
     rc = rc ? rc : tact_force_play(&s->force, s->level, s->stamp_ns, now, s->period_ns);
-    int64_t took = tact_guard_now() - now;
-    set_busy(s, 0);
+    int64_t took = tact_guard_clock_ns() - now;
+    publish_driver_call(s, 0);
     if (took > atomic_load_explicit(&s->page->slowest_ns, memory_order_relaxed)) {
         atomic_store_explicit(&s->page->slowest_ns, took, memory_order_relaxed);
     }
@@ -191,7 +191,8 @@ static bool play_levels(struct server *s, int64_t now)
         close_node(s, rc, now);
         return false;
     }
-    atomic_store_explicit(&s->page->played_ns, tact_force_stamp(&s->force), memory_order_release);
+    atomic_store_explicit(&s->page->played_ns, tact_force_oldest_stamp(&s->force),
+                          memory_order_release);
     atomic_store_explicit(&s->page->uploads, s->force.uploads, memory_order_relaxed);
     return rc > 0;
 }
@@ -217,22 +218,22 @@ void tact_guard_serve_force(struct tact_force_page *page, const struct tact_guar
                        .period_ns = page->period_ns,
                        .path_count = UINT32_MAX,
                        .trips = 1};
-    int64_t next = tact_guard_now();
+    int64_t next = tact_guard_clock_ns();
     int64_t step = poll_interval(&s);
     s.force.fd = -1;
     publish_state(&s, TACT_GUARD_INHIBITED);
-    follow_path(&s, next);
+    open_node_of_controller(&s, next);
     atomic_store_explicit(&page->head.error, atomic_exchange(&page->failed, 0),
                           memory_order_relaxed);
     atomic_store_explicit(&page->head.ready, 1, memory_order_release);
     while (!tact_guard_should_end(&page->head, orders)) {
-        int64_t now = tact_guard_now();
+        int64_t now = tact_guard_clock_ns();
         if (tact_guard_zero_requested(orders) && s.state == TACT_GUARD_PASSING) {
-            trip_force(&s);
+            zero_force_outputs(&s);
         }
         wait_for_beat(&s, now);
-        follow_path(&s, now);
-        while (play_levels(&s, now) && tact_guard_now() - now < SLOW_UPLOAD_NS) {
+        open_node_of_controller(&s, now);
+        while (play_force_levels(&s, now) && tact_guard_clock_ns() - now < SLOW_UPLOAD_NS) {
         }
         next = next + step > now ? next + step : now;
         int64_t wake = next_deadline(&s, next);

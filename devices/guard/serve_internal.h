@@ -18,7 +18,7 @@ struct tact_guard_requests {
     int controller; /* pidfd of the controller, whose end ends the guard; 0: this process */
 };
 
-static inline int64_t tact_guard_now(void)
+static inline int64_t tact_guard_clock_ns(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);

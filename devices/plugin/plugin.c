@@ -58,7 +58,7 @@ static int open_folders(struct tact_plugins *p, const char *named, bool wanted,
     return 0;
 }
 
-static bool wants_plugin(const struct tact_plugins *p, const struct tact_scene *scene)
+static bool does_scene_need_plugin(const struct tact_plugins *p, const struct tact_scene *scene)
 {
     for (uint32_t i = 0; i < scene->devices_count; i++) {
         if (!tact_device_type_find(p->types, p->count, scene->devices[i].type)) {
@@ -165,7 +165,8 @@ static int find_type(struct tact_plugins *p, const char *name, struct tact_error
     return not_found(p, name, err);
 }
 
-static int load_all(struct tact_plugins *p, const struct tact_scene *scene, struct tact_error *err)
+static int load_needed_plugins(struct tact_plugins *p, const struct tact_scene *scene,
+                               struct tact_error *err)
 {
     for (uint32_t i = 0; i < scene->devices_count; i++) {
         const char *name = scene->devices[i].type;
@@ -201,8 +202,8 @@ int tact_plugins_open(const struct tact_scene *scene, const char *folder, struct
     } else {
         memcpy(p->types, builtin, count * sizeof *builtin);
         p->count = count;
-        rc = open_folders(p, folder, wants_plugin(p, scene), err);
-        rc = rc ? rc : load_all(p, scene, err);
+        rc = open_folders(p, folder, does_scene_need_plugin(p, scene), err);
+        rc = rc ? rc : load_needed_plugins(p, scene, err);
     }
     for (int i = 0; i < FOLDERS; i++) {
         if (p->folder[i].path) {

@@ -10,7 +10,7 @@
 
 #define PATH "%.150s" /* path in a message, which is truncated at the end */
 
-bool tact_plugin_trusted(const struct stat *file, uid_t user)
+bool tact_plugin_is_trusted_file(const struct stat *file, uid_t user)
 {
     return (file->st_uid == 0 || file->st_uid == user) && !(file->st_mode & (S_IWGRP | S_IWOTH));
 }
@@ -22,7 +22,7 @@ static int check(int fd, const char *what, const char *path, struct tact_error *
     if (fstat(fd, &s)) {
         return tact_error_set(err, -errno, "%s " PATH ": %s", what, path, strerror(errno));
     }
-    if (tact_plugin_trusted(&s, user)) {
+    if (tact_plugin_is_trusted_file(&s, user)) {
         return 0;
     }
     if (s.st_uid != 0 && s.st_uid != user) {
@@ -35,8 +35,8 @@ static int check(int fd, const char *what, const char *path, struct tact_error *
 }
 
 /* The error of open() for a link depends on its flags. */
-static int cannot_open(int at, const char *name, const char *what, const char *path,
-                       struct tact_error *err)
+static int report_open_error(int at, const char *name, const char *what, const char *path,
+                             struct tact_error *err)
 {
     const int code = errno;
     struct stat s;
@@ -62,7 +62,7 @@ int tact_plugin_open_folder(const char *path, struct tact_error *err)
     }
     const int fd = open(bare, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0) {
-        return cannot_open(AT_FDCWD, bare, what, path, err);
+        return report_open_error(AT_FDCWD, bare, what, path, err);
     }
     const int rc = check(fd, what, path, err);
     if (rc) {
@@ -74,7 +74,7 @@ int tact_plugin_open_folder(const char *path, struct tact_error *err)
 /* 1 where all segments of a shared object that are to be mapped exist: the loader does not check,
  * and a file that was copied in part would end the process. A file that is no shared object is left
  * to the loader to refuse. */
-static bool is_whole(int fd, off_t size)
+static bool is_shared_object_complete(int fd, off_t size)
 {
     ElfW(Ehdr) head;
     if (pread(fd, &head, sizeof head, 0) != (ssize_t)sizeof head ||
@@ -103,12 +103,12 @@ int tact_plugin_open_file(int folder, const char *path, const char *name, struct
     snprintf(full, sizeof full, "%s/%s", path, name);
     const int fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0) {
-        return errno == ENOENT ? -ENOENT : cannot_open(folder, name, what, full, err);
+        return errno == ENOENT ? -ENOENT : report_open_error(folder, name, what, full, err);
     }
     int rc = check(fd, what, full, err);
     if (!rc && (fstat(fd, &s) || !S_ISREG(s.st_mode))) {
         rc = tact_error_set(err, -EINVAL, "%s " PATH " is no file", what, full);
-    } else if (!rc && !is_whole(fd, s.st_size)) {
+    } else if (!rc && !is_shared_object_complete(fd, s.st_size)) {
         rc = tact_error_set(err, -EINVAL, "%s " PATH " is truncated: it cannot be loaded", what,
                             full);
     }

@@ -30,7 +30,7 @@ static int row_before(const struct tact_trajectory *self, double tau)
 
 /* Change of a column over `step` seconds at its slope at a row: that of the neighbouring rows,
  * one-sided at the ends. The quotient of the times is at most 1, so nothing overflows. */
-static double slope_step(const struct tact_trajectory *self, int row, int column, double step)
+static double slope_times_step(const struct tact_trajectory *self, int row, int column, double step)
 {
     int a = row > 0 ? row - 1 : row;
     int b = row < self->rows - 1 ? row + 1 : row;
@@ -52,8 +52,8 @@ static void interpolate(const struct tact_trajectory *self, double tau, double *
         double line = p[i] + u * (q[i] - p[i]);
         if (self->cubic) {
             /* Hermite segment as a straight line plus corrections for the slopes */
-            double bend_p = slope_step(self, row, i, step) - (q[i] - p[i]);
-            double bend_q = slope_step(self, row + 1, i, step) - (q[i] - p[i]);
+            double bend_p = slope_times_step(self, row, i, step) - (q[i] - p[i]);
+            double bend_q = slope_times_step(self, row + 1, i, step) - (q[i] - p[i]);
             line += u * (1.0 - u) * ((1.0 - u) * bend_p - u * bend_q);
         }
         channel[i] = line;

@@ -6,14 +6,14 @@
 #include <string.h>
 #include "devices/twin/twin_internal.h"
 
-double tact_twin_delayed(struct tact_twin_delay *d, double value)
+double tact_twin_delayed_value(struct tact_twin_delay *d, double value)
 {
     d->value[d->at] = value;
     d->at = d->at == d->ticks ? 0 : d->at + 1;
     return d->value[d->at];
 }
 
-double tact_twin_reading(const struct tact_twin_axis *axis)
+double tact_twin_quantised_reading(const struct tact_twin_axis *axis)
 {
     double y = axis->scale * axis->x;
     if (axis->step > 0.0) {
@@ -23,7 +23,7 @@ double tact_twin_reading(const struct tact_twin_axis *axis)
 }
 
 /* External force on an axis from a tick on, in addition to motor and hand. */
-static double push_force(const struct tact_twin *self, int axis, uint64_t tick)
+static double scripted_push_force(const struct tact_twin *self, int axis, uint64_t tick)
 {
     const double t = (double)tick * self->period;
     int row = 0;
@@ -35,12 +35,12 @@ static double push_force(const struct tact_twin *self, int axis, uint64_t tick)
 }
 
 /* Advances an axis by one tick, in which the hand's target moves by `stride`. */
-static void step_axis(const struct tact_twin *self, struct tact_twin_axis *a, double push,
-                      double stride)
+static void advance_axis_one_tick(const struct tact_twin *self, struct tact_twin_axis *a,
+                                  double push, double stride)
 {
     tact_twin_update_step(self, a);
     const double h = self->period, by_mass = h * h / a->mass;
-    a->force = tact_twin_delayed(&a->motor, a->requested);
+    a->force = tact_twin_delayed_value(&a->motor, a->requested);
     double level = a->stiffness * a->rest + a->grip * a->target + a->grip_damping * stride / h;
     const double z[4] = {a->x, a->w, by_mass * (level + a->force + push),
                          by_mass * a->grip * stride};
@@ -77,13 +77,14 @@ static void advance_axes(struct tact_twin *self, uint64_t tick,
         const uint64_t now = self->tick + (uint64_t)k;
         for (int i = 0; i < TACT_TWIN_EFFECTS; i++) {
             if (self->effect[i] >= 0) {
-                self->level[i] = tact_twin_delayed(&self->effect_delay[i], self->wanted[i]);
+                self->level[i] = tact_twin_delayed_value(&self->effect_delay[i], self->wanted[i]);
             }
         }
         for (int i = 0; i < self->axes; i++) {
             struct tact_twin_axis *a = &self->axis[i];
-            step_axis(self, a, push_force(self, i, now) + tact_twin_effect(self, a, now),
-                      stride[i]);
+            advance_axis_one_tick(
+                self, a, scripted_push_force(self, i, now) + tact_twin_effect(self, a, now),
+                stride[i]);
         }
     }
     for (int i = 0; i < self->axes; i++) {
@@ -105,8 +106,8 @@ static bool is_unplugged(const struct tact_twin *self, double t)
 static void write_readings(struct tact_twin *self, const struct tact_device_input *hand)
 {
     for (int i = 0; i < self->axes; i++) {
-        double reading =
-            tact_twin_delayed(&self->axis[i].sensor, tact_twin_reading(&self->axis[i]));
+        double reading = tact_twin_delayed_value(&self->axis[i].sensor,
+                                                 tact_twin_quantised_reading(&self->axis[i]));
         self->last_input[i] = self->unplugged ? self->last_input[i] : reading;
         self->axis[i].requested = self->unplugged ? 0.0 : self->axis[i].requested;
     }
@@ -115,8 +116,8 @@ static void write_readings(struct tact_twin *self, const struct tact_device_inpu
     }
     for (int i = 0; i < self->buttons; i++) {
         int channel = self->button[i];
-        double pressed =
-            tact_twin_delayed(&self->buttons_delay[i], channel < 0 ? 0.0 : hand->channel[channel]);
+        double pressed = tact_twin_delayed_value(&self->buttons_delay[i],
+                                                 channel < 0 ? 0.0 : hand->channel[channel]);
         self->last_input[self->axes + i] = self->unplugged ? 0.0 : pressed;
     }
 }

@@ -100,8 +100,8 @@ int tact_twin_add_channel(struct tact_device_channel *channels, int *count, cons
 /** Reads rows of finite numbers; *rows points into the config and is unchanged if the key is
  * absent.
  * @retval as tact_twin_load() */
-int tact_twin_rows(const struct tact_device_config *config, const char *key, int columns,
-                   const double **rows, int *count, struct tact_error *err);
+int tact_twin_read_rows(const struct tact_device_config *config, const char *key, int columns,
+                        const double **rows, int *count, struct tact_error *err);
 
 /** Recomputes an axis' step with the springs and dampers that act now. Real-time safe.
  * @retval -EINVAL too stiff for its mass */
@@ -127,9 +127,9 @@ double tact_twin_effect(const struct tact_twin *self, const struct tact_twin_axi
 void tact_twin_apply_friction(const struct tact_twin *self, struct tact_twin_axis *axis);
 
 /** Pushes a value and returns the delayed one. Real-time safe. */
-double tact_twin_delayed(struct tact_twin_delay *delay, double value);
+double tact_twin_delayed_value(struct tact_twin_delay *delay, double value);
 
 /** Reading of an axis' sensor. Real-time safe. */
-double tact_twin_reading(const struct tact_twin_axis *axis);
+double tact_twin_quantised_reading(const struct tact_twin_axis *axis);
 
 #endif

@@ -266,8 +266,9 @@ static int copy_numbers(const double *from, int count, double **to, struct tact_
 }
 
 /* Reads pushes, and the intervals in which it is unplugged. */
-static int read_script(struct tact_twin *self, const struct tact_device_config *config,
-                       struct tact_error *err)
+static int read_pushes_and_unplugging(struct tact_twin *self,
+                                      const struct tact_device_config *config,
+                                      struct tact_error *err)
 {
     const struct tact_device_setting *push = tact_settings_find(config, "push");
     double always[2] = {-INFINITY, 0.0};
@@ -279,7 +280,8 @@ static int read_script(struct tact_twin *self, const struct tact_device_config *
         rc = tact_settings_number(config, "push", &always[1], err);
     } else if (push) {
         self->push_columns = 1 + self->axes;
-        rc = tact_twin_rows(config, "push", self->push_columns, &pushes, &self->push_rows, err);
+        rc =
+            tact_twin_read_rows(config, "push", self->push_columns, &pushes, &self->push_rows, err);
     }
     for (int i = 1; !rc && i < self->push_rows; i++) {
         const double *row = pushes + (ptrdiff_t)i * self->push_columns;
@@ -287,7 +289,7 @@ static int read_script(struct tact_twin *self, const struct tact_device_config *
             rc = tact_settings_fault(config, push, err, "row %d: not after the row before", i + 1);
         }
     }
-    rc = rc ? rc : tact_twin_rows(config, "lost", 2, &lost, &self->lost_rows, err);
+    rc = rc ? rc : tact_twin_read_rows(config, "lost", 2, &lost, &self->lost_rows, err);
     rc = rc ? rc : copy_numbers(pushes, self->push_rows * self->push_columns, &self->push, err);
     return rc ? rc : copy_numbers(lost, 2 * self->lost_rows, &self->lost, err);
 }
@@ -304,7 +306,7 @@ int tact_twin_load(struct tact_twin *self, const struct tact_device_config *conf
     rc = rc ? rc : map_hand_channels(self, config, err);
     rc = rc ? rc : read_buttons(self, config, info, err);
     rc = rc ? rc : tact_twin_read_motion(self, config, err);
-    rc = rc ? rc : read_script(self, config, err);
+    rc = rc ? rc : read_pushes_and_unplugging(self, config, err);
     for (int i = 0; !rc && i < self->axes; i++) {
         info->input[i].rest = self->last_input[i];
     }

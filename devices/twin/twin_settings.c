@@ -46,8 +46,8 @@ static int read_axis_setting(struct tact_twin *self, const struct tact_device_co
     return 0;
 }
 
-int tact_twin_rows(const struct tact_device_config *config, const char *key, int columns,
-                   const double **rows, int *count, struct tact_error *err)
+int tact_twin_read_rows(const struct tact_device_config *config, const char *key, int columns,
+                        const double **rows, int *count, struct tact_error *err)
 {
     const struct tact_device_setting *setting = tact_settings_find(config, key);
     if (!setting) {
@@ -67,12 +67,12 @@ int tact_twin_rows(const struct tact_device_config *config, const char *key, int
 }
 
 /* Rows of [low, high], one for all axes or one for each. */
-static int read_spans(struct tact_twin *self, const struct tact_device_config *config,
-                      const char *key, size_t offset, struct tact_error *err)
+static int read_range_rows(struct tact_twin *self, const struct tact_device_config *config,
+                           const char *key, size_t offset, struct tact_error *err)
 {
     const double *rows = NULL;
     int count = 0;
-    int rc = tact_twin_rows(config, key, 2, &rows, &count, err);
+    int rc = tact_twin_read_rows(config, key, 2, &rows, &count, err);
     for (int i = 0; !rc && rows && i < self->axes; i++) {
         const double *row = rows + (ptrdiff_t)2 * (count == 1 ? 0 : i);
         if (count != 1 && count != self->axes) {
@@ -109,8 +109,8 @@ static int read_delay(const struct tact_twin *self, const struct tact_device_con
 }
 
 /* Resolution of the reading: by size of a step, or by number of bits. */
-static int read_steps(struct tact_twin *self, const struct tact_device_config *config,
-                      struct tact_error *err)
+static int read_reading_resolution(struct tact_twin *self, const struct tact_device_config *config,
+                                   struct tact_error *err)
 {
     const struct tact_device_setting *setting = tact_settings_find(config, "bits");
     double bits = 1.0;
@@ -159,7 +159,7 @@ static int init_motion(struct tact_twin *self, const struct tact_device_config *
 }
 
 /* A queue filled with its initial value. */
-static int make_delay(struct tact_twin_delay *delay, int ticks, double value)
+static int allocate_delay_queue(struct tact_twin_delay *delay, int ticks, double value)
 {
     delay->ticks = ticks;
     delay->value = calloc((size_t)ticks + 1, sizeof *delay->value);
@@ -169,8 +169,8 @@ static int make_delay(struct tact_twin_delay *delay, int ticks, double value)
     return delay->value ? 0 : -ENOMEM;
 }
 
-static int make_delays(struct tact_twin *self, const struct tact_device_config *config,
-                       struct tact_error *err)
+static int allocate_delay_queues(struct tact_twin *self, const struct tact_device_config *config,
+                                 struct tact_error *err)
 {
     int force_ticks = 0;
     int rc = read_delay(self, config, "delay", &self->delay_ticks, err);
@@ -180,15 +180,15 @@ static int make_delays(struct tact_twin *self, const struct tact_device_config *
     }
     for (int i = 0; !rc && i < self->axes; i++) {
         struct tact_twin_axis *a = &self->axis[i];
-        self->last_input[i] = tact_twin_reading(a);
-        rc = make_delay(&a->motor, force_ticks, 0.0);
-        rc = rc ? rc : make_delay(&a->sensor, self->delay_ticks, self->last_input[i]);
+        self->last_input[i] = tact_twin_quantised_reading(a);
+        rc = allocate_delay_queue(&a->motor, force_ticks, 0.0);
+        rc = rc ? rc : allocate_delay_queue(&a->sensor, self->delay_ticks, self->last_input[i]);
     }
     for (int i = 0; !rc && i < self->buttons; i++) {
-        rc = make_delay(&self->buttons_delay[i], self->delay_ticks, 0.0);
+        rc = allocate_delay_queue(&self->buttons_delay[i], self->delay_ticks, 0.0);
     }
     for (int i = 0; !rc && i < TACT_TWIN_EFFECTS; i++) {
-        rc = make_delay(&self->effect_delay[i], force_ticks, 0.0);
+        rc = allocate_delay_queue(&self->effect_delay[i], force_ticks, 0.0);
     }
     return rc ? tact_error_set(err, rc, "out of memory") : 0;
 }
@@ -232,9 +232,11 @@ int tact_twin_read_motion(struct tact_twin *self, const struct tact_device_confi
     for (size_t i = 0; !rc && i < sizeof axis_setting / sizeof *axis_setting; i++) {
         rc = read_axis_setting(self, config, &axis_setting[i], err);
     }
-    rc = rc ? rc : read_spans(self, config, "range", offsetof(struct tact_twin_axis, range), err);
-    rc = rc ? rc : read_spans(self, config, "stops", offsetof(struct tact_twin_axis, stops), err);
-    rc = rc ? rc : read_steps(self, config, err);
+    rc = rc ? rc
+            : read_range_rows(self, config, "range", offsetof(struct tact_twin_axis, range), err);
+    rc = rc ? rc
+            : read_range_rows(self, config, "stops", offsetof(struct tact_twin_axis, stops), err);
+    rc = rc ? rc : read_reading_resolution(self, config, err);
     rc = rc ? rc : init_motion(self, config, err);
-    return rc ? rc : make_delays(self, config, err);
+    return rc ? rc : allocate_delay_queues(self, config, err);
 }

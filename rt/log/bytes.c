@@ -35,7 +35,7 @@ void tact_bytes_free(struct tact_bytes *bytes)
     *bytes = (struct tact_bytes){0};
 }
 
-void tact_put(struct tact_bytes *out, const void *data, size_t size)
+void tact_put_bytes(struct tact_bytes *out, const void *data, size_t size)
 {
     uint8_t *to = tact_bytes_reserve(out, size);
 
@@ -48,22 +48,22 @@ void tact_put(struct tact_bytes *out, const void *data, size_t size)
 
 void tact_put_u8(struct tact_bytes *out, uint8_t value)
 {
-    tact_put(out, &value, sizeof value);
+    tact_put_bytes(out, &value, sizeof value);
 }
 
 void tact_put_u16(struct tact_bytes *out, uint16_t value)
 {
-    tact_put(out, &value, sizeof value);
+    tact_put_bytes(out, &value, sizeof value);
 }
 
 void tact_put_u32(struct tact_bytes *out, uint32_t value)
 {
-    tact_put(out, &value, sizeof value);
+    tact_put_bytes(out, &value, sizeof value);
 }
 
 void tact_put_u64(struct tact_bytes *out, uint64_t value)
 {
-    tact_put(out, &value, sizeof value);
+    tact_put_bytes(out, &value, sizeof value);
 }
 
 void tact_put_text(struct tact_bytes *out, const char *text)
@@ -74,7 +74,7 @@ void tact_put_text(struct tact_bytes *out, const char *text)
         size = UINT32_MAX;
     }
     tact_put_u32(out, (uint32_t)size);
-    tact_put(out, text, size);
+    tact_put_bytes(out, text, size);
 }
 
 void tact_set_u32(struct tact_bytes *out, size_t at, uint32_t value)
@@ -91,7 +91,7 @@ void tact_set_u64(struct tact_bytes *out, size_t at, uint64_t value)
     }
 }
 
-struct tact_span tact_get(struct tact_cursor *in, uint64_t size)
+struct tact_span tact_get_bytes(struct tact_cursor *in, uint64_t size)
 {
     struct tact_span span = {in->at, 0};
 
@@ -105,9 +105,9 @@ struct tact_span tact_get(struct tact_cursor *in, uint64_t size)
     return span;
 }
 
-static void get_number(struct tact_cursor *in, void *out, size_t size)
+static void read_little_endian(struct tact_cursor *in, void *out, size_t size)
 {
-    struct tact_span span = tact_get(in, size);
+    struct tact_span span = tact_get_bytes(in, size);
 
     memset(out, 0, size);
     if (span.size == size) {
@@ -118,37 +118,37 @@ static void get_number(struct tact_cursor *in, void *out, size_t size)
 uint8_t tact_get_u8(struct tact_cursor *in)
 {
     uint8_t value;
-    get_number(in, &value, sizeof value);
+    read_little_endian(in, &value, sizeof value);
     return value;
 }
 
 uint16_t tact_get_u16(struct tact_cursor *in)
 {
     uint16_t value;
-    get_number(in, &value, sizeof value);
+    read_little_endian(in, &value, sizeof value);
     return value;
 }
 
 uint32_t tact_get_u32(struct tact_cursor *in)
 {
     uint32_t value;
-    get_number(in, &value, sizeof value);
+    read_little_endian(in, &value, sizeof value);
     return value;
 }
 
 uint64_t tact_get_u64(struct tact_cursor *in)
 {
     uint64_t value;
-    get_number(in, &value, sizeof value);
+    read_little_endian(in, &value, sizeof value);
     return value;
 }
 
 struct tact_span tact_get_text(struct tact_cursor *in)
 {
-    return tact_get(in, tact_get_u32(in));
+    return tact_get_bytes(in, tact_get_u32(in));
 }
 
-bool tact_span_is(struct tact_span span, const char *text)
+bool tact_span_equals_text(struct tact_span span, const char *text)
 {
     size_t size = strlen(text);
     return span.size == size && (size == 0 || memcmp(span.data, text, size) == 0);

@@ -23,7 +23,7 @@ struct tact_bytes {
 uint8_t *tact_bytes_reserve(struct tact_bytes *bytes, size_t size);
 void tact_bytes_free(struct tact_bytes *bytes);
 
-void tact_put(struct tact_bytes *out, const void *data, size_t size);
+void tact_put_bytes(struct tact_bytes *out, const void *data, size_t size);
 void tact_put_u8(struct tact_bytes *out, uint8_t value);
 void tact_put_u16(struct tact_bytes *out, uint16_t value);
 void tact_put_u32(struct tact_bytes *out, uint32_t value);
@@ -46,7 +46,7 @@ struct tact_span {
     size_t size;
 };
 
-struct tact_span tact_get(struct tact_cursor *in, uint64_t size);
+struct tact_span tact_get_bytes(struct tact_cursor *in, uint64_t size);
 uint8_t tact_get_u8(struct tact_cursor *in);
 uint16_t tact_get_u16(struct tact_cursor *in);
 uint32_t tact_get_u32(struct tact_cursor *in);
@@ -54,7 +54,7 @@ uint64_t tact_get_u64(struct tact_cursor *in);
 /** A 32-bit length and that many bytes. */
 struct tact_span tact_get_text(struct tact_cursor *in);
 
-bool tact_span_is(struct tact_span span, const char *text);
+bool tact_span_equals_text(struct tact_span span, const char *text);
 /** A zero-terminated copy, or NULL if out of memory or the text contains a zero. */
 char *tact_span_copy(struct tact_span span);
 

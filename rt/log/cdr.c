@@ -11,13 +11,13 @@ static void align_output(struct tact_cdr *cdr, size_t size)
     static const uint8_t zeros[8];
 
     if (!cdr->out->failed) {
-        tact_put(cdr->out, zeros, (size - (cdr->out->size - cdr->origin) % size) % size);
+        tact_put_bytes(cdr->out, zeros, (size - (cdr->out->size - cdr->origin) % size) % size);
     }
 }
 
 struct tact_cdr tact_cdr_begin(struct tact_bytes *out)
 {
-    tact_put(out, encapsulation, sizeof encapsulation);
+    tact_put_bytes(out, encapsulation, sizeof encapsulation);
     return (struct tact_cdr){out, out->size};
 }
 
@@ -29,7 +29,7 @@ void tact_cdr_u8(struct tact_cdr *cdr, uint8_t value)
 void tact_cdr_f32(struct tact_cdr *cdr, float value)
 {
     align_output(cdr, 4);
-    tact_put(cdr->out, &value, sizeof value);
+    tact_put_bytes(cdr->out, &value, sizeof value);
 }
 
 void tact_cdr_u32(struct tact_cdr *cdr, uint32_t value)
@@ -47,7 +47,7 @@ void tact_cdr_u64(struct tact_cdr *cdr, uint64_t value)
 void tact_cdr_f64(struct tact_cdr *cdr, double value)
 {
     align_output(cdr, 8);
-    tact_put(cdr->out, &value, sizeof value);
+    tact_put_bytes(cdr->out, &value, sizeof value);
 }
 
 void tact_cdr_f64_array(struct tact_cdr *cdr, const double *values, size_t count)
@@ -56,7 +56,7 @@ void tact_cdr_f64_array(struct tact_cdr *cdr, const double *values, size_t count
         return;
     }
     align_output(cdr, 8);
-    tact_put(cdr->out, values, count * sizeof *values);
+    tact_put_bytes(cdr->out, values, count * sizeof *values);
 }
 
 void tact_cdr_string(struct tact_cdr *cdr, const char *text)
@@ -64,7 +64,7 @@ void tact_cdr_string(struct tact_cdr *cdr, const char *text)
     size_t size = text ? strlen(text) : 0;
 
     tact_cdr_u32(cdr, (uint32_t)size + 1);
-    tact_put(cdr->out, text, size);
+    tact_put_bytes(cdr->out, text, size);
     tact_put_u8(cdr->out, 0);
 }
 
@@ -79,7 +79,7 @@ void tact_cdr_time(struct tact_cdr *cdr, int64_t ns)
 struct tact_cdr_reader tact_cdr_open(const void *data, size_t size)
 {
     struct tact_cdr_reader cdr = {.in = {data, size, false}};
-    struct tact_span head = tact_get(&cdr.in, sizeof encapsulation);
+    struct tact_span head = tact_get_bytes(&cdr.in, sizeof encapsulation);
 
     /* The last two bytes are options, which plain CDR ignores. */
     if (head.size != sizeof encapsulation || memcmp(head.data, encapsulation, 2) != 0) {
@@ -92,7 +92,7 @@ struct tact_cdr_reader tact_cdr_open(const void *data, size_t size)
 static void skip_padding(struct tact_cdr_reader *cdr, size_t size)
 {
     size_t at = (size_t)(cdr->in.at - cdr->origin);
-    tact_get(&cdr->in, (size - at % size) % size);
+    tact_get_bytes(&cdr->in, (size - at % size) % size);
 }
 
 uint32_t tact_cdr_get_u32(struct tact_cdr_reader *cdr)
@@ -116,12 +116,12 @@ int64_t tact_cdr_get_time(struct tact_cdr_reader *cdr)
 struct tact_span tact_cdr_get_f64_array(struct tact_cdr_reader *cdr, size_t count)
 {
     skip_padding(cdr, 8);
-    return tact_get(&cdr->in, count * sizeof(double));
+    return tact_get_bytes(&cdr->in, count * sizeof(double));
 }
 
 struct tact_span tact_cdr_get_string(struct tact_cdr_reader *cdr)
 {
-    struct tact_span span = tact_get(&cdr->in, tact_cdr_get_u32(cdr));
+    struct tact_span span = tact_get_bytes(&cdr->in, tact_cdr_get_u32(cdr));
 
     if (span.size == 0 || span.data[span.size - 1] != 0) {
         cdr->in.bad = true;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int copy_layout(struct tact_layout *to, const struct tact_layout *from)
+static int copy_field_layout(struct tact_layout *to, const struct tact_layout *from)
 {
     int rc = tact_layout_add_fields(to, from);
     if (rc == 0 && from->element) {
@@ -13,7 +13,7 @@ static int copy_layout(struct tact_layout *to, const struct tact_layout *from)
     return rc == 0 && from->element ? tact_layout_add_fields(to->element, from->element) : rc;
 }
 
-static char *copy_text(const char *text)
+static char *copy_recorder_text(const char *text)
 {
     return text ? strdup(text) : NULL;
 }
@@ -29,7 +29,7 @@ static int copy_attachments(struct tact_content *to, const struct tact_recorder_
             memcpy(data, a->data, a->size);
         }
         to->attachments[to->attachment_count] = (struct tact_log_attachment){
-            copy_text(a->name), copy_text(a->media_type), data, a->size};
+            copy_recorder_text(a->name), copy_recorder_text(a->media_type), data, a->size};
         if (!data || !to->attachments[to->attachment_count].name ||
             (a->media_type && !to->attachments[to->attachment_count].media_type)) {
             to->attachment_count++;
@@ -46,8 +46,8 @@ static int copy_facts(struct tact_content *to, const struct tact_recorder_conten
     for (; to->facts && to->fact_count < from->fact_count + 1; to->fact_count++) {
         bool is_session = to->fact_count == from->fact_count;
         to->facts[to->fact_count] = (struct tact_log_fact){
-            copy_text(is_session ? "session" : from->facts[to->fact_count].key),
-            copy_text(is_session ? session : from->facts[to->fact_count].value)};
+            copy_recorder_text(is_session ? "session" : from->facts[to->fact_count].key),
+            copy_recorder_text(is_session ? session : from->facts[to->fact_count].value)};
         if (!to->facts[to->fact_count].key || !to->facts[to->fact_count].value) {
             to->fact_count++;
             return -ENOMEM;
@@ -59,7 +59,7 @@ static int copy_facts(struct tact_content *to, const struct tact_recorder_conten
 int tact_content_copy(struct tact_content *to, const struct tact_recorder_content *from,
                       const char *session)
 {
-    int rc = copy_layout(&to->layout, from->layout);
+    int rc = copy_field_layout(&to->layout, from->layout);
     if (rc == 0) {
         rc = tact_derived_topics_copy(&to->derived, from);
     }

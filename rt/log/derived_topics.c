@@ -7,7 +7,8 @@
 
 #define LIMIT 65536 /* maximum entries of a list */
 
-int tact_content_error(struct tact_error *err, const char *what, const char *name, const char *why)
+int tact_content_set_error(struct tact_error *err, const char *what, const char *name,
+                           const char *why)
 {
     return tact_error_set(err, -EINVAL, "%s \"%s\": %s", what, name ? name : "", why);
 }
@@ -19,7 +20,7 @@ static bool is_inside(uint32_t offset, uint32_t count, uint32_t size)
 }
 
 /* Whether the kind of a link's joint is known, and its values are inside the record. */
-static bool has_position(const struct tact_recorder_link *link, uint32_t size)
+static bool is_joint_inside_record(const struct tact_recorder_link *link, uint32_t size)
 {
     return link->slides <= TACT_RECORDER_BASE &&
            is_inside(link->position, link->slides == TACT_RECORDER_BASE ? 6 : 1, size);
@@ -36,7 +37,7 @@ static bool is_valid_name(const char *name)
 }
 
 /* Whether the name is a valid part of a topic's name. */
-static bool is_topic(const char *name)
+static bool is_valid_topic_part(const char *name)
 {
     size_t length = name ? strlen(name) : 0;
     for (size_t i = 0; i < length; i++) {
@@ -47,13 +48,13 @@ static bool is_topic(const char *name)
     return length > 0 && length <= TACT_RECORDER_TOPIC_NAME && !isdigit((unsigned char)*name);
 }
 
-static bool joint_fits(const struct tact_recorder_joint *joint, uint32_t size)
+static bool is_joint_record_valid(const struct tact_recorder_joint *joint, uint32_t size)
 {
     return is_inside_or_none(joint->position, size) && is_inside_or_none(joint->velocity, size) &&
            is_inside_or_none(joint->effort, size);
 }
 
-static bool contact_fits(const struct tact_recorder_contact *contact, uint32_t size)
+static bool is_contact_record_valid(const struct tact_recorder_contact *contact, uint32_t size)
 {
     return is_inside(contact->wrench, 6, size) && is_inside(contact->patch, 7, size) &&
            is_inside(contact->limits, 1, size);
@@ -66,28 +67,30 @@ static int check_bodies(const struct tact_recorder_content *content, struct tact
     for (size_t i = 0; i < content->body_count; i++) {
         const struct tact_recorder_body *body = &content->bodies[i];
         if (!is_valid_name(body->name)) {
-            return tact_content_error(err, "body", body->name, "its name is empty or not UTF-8");
+            return tact_content_set_error(err, "body", body->name,
+                                          "its name is empty or not UTF-8");
         }
         if (!is_inside(body->pose, 7, size)) {
-            return tact_content_error(err, "body", body->name, "its pose is outside the record");
+            return tact_content_set_error(err, "body", body->name,
+                                          "its pose is outside the record");
         }
     }
     for (size_t i = 0; i < content->link_count; i++) {
         const struct tact_recorder_link *link = &content->links[i];
         if (!is_valid_name(link->name) || !is_valid_name(link->parent)) {
-            return tact_content_error(err, "link", link->name,
-                                      "its name or its parent's is empty or not UTF-8");
+            return tact_content_set_error(err, "link", link->name,
+                                          "its name or its parent's is empty or not UTF-8");
         }
-        if (!has_position(link, size)) {
-            return tact_content_error(err, "link", link->name,
-                                      "its joint value is outside the record");
+        if (!is_joint_inside_record(link, size)) {
+            return tact_content_set_error(err, "link", link->name,
+                                          "its joint value is outside the record");
         }
     }
     return 0;
 }
 
 /* Size of the array that a contact's offsets refer to [doubles]. */
-static uint32_t contact_size(uint32_t size, uint32_t stride)
+static uint32_t doubles_per_contact(uint32_t size, uint32_t stride)
 {
     return stride ? stride - TACT_ELEMENT_HEAD : size;
 }
@@ -96,8 +99,8 @@ static int check_owners(const struct tact_recorder_content *content, struct tact
 {
     for (size_t i = 0; i < content->owner_count; i++) {
         if (!is_valid_name(content->owners[i])) {
-            return tact_content_error(err, "shape", content->owners[i],
-                                      "its owner's name is empty or not UTF-8");
+            return tact_content_set_error(err, "shape", content->owners[i],
+                                          "its owner's name is empty or not UTF-8");
         }
     }
     return 0;
@@ -106,7 +109,7 @@ static int check_owners(const struct tact_recorder_content *content, struct tact
 static int check_wrenches(const struct tact_recorder_content *content, struct tact_error *err)
 {
     uint32_t size = content->layout->size;
-    uint32_t element_size = contact_size(size, tact_layout_stride(content->layout));
+    uint32_t element_size = doubles_per_contact(size, tact_layout_stride(content->layout));
 
     if (content->contact_count > TACT_RECORDER_WRENCHES ||
         content->sensor_count > TACT_RECORDER_WRENCHES) {
@@ -115,28 +118,28 @@ static int check_wrenches(const struct tact_recorder_content *content, struct ta
     }
     for (size_t i = 0; i < content->contact_count; i++) {
         const struct tact_recorder_contact *contact = &content->contacts[i];
-        if (!is_topic(contact->name)) {
-            return tact_content_error(err, "contact", contact->name,
-                                      "its name cannot be part of a topic's");
+        if (!is_valid_topic_part(contact->name)) {
+            return tact_content_set_error(err, "contact", contact->name,
+                                          "its name cannot be part of a topic's");
         }
-        if (!contact_fits(contact, element_size)) {
-            return tact_content_error(err, "contact", contact->name,
-                                      "an offset is outside the record");
+        if (!is_contact_record_valid(contact, element_size)) {
+            return tact_content_set_error(err, "contact", contact->name,
+                                          "an offset is outside the record");
         }
     }
     for (size_t i = 0; i < content->sensor_count; i++) {
         const struct tact_recorder_sensor *sensor = &content->sensors[i];
-        if (!is_topic(sensor->name)) {
-            return tact_content_error(err, "sensor", sensor->name,
-                                      "its name cannot be part of a topic's");
+        if (!is_valid_topic_part(sensor->name)) {
+            return tact_content_set_error(err, "sensor", sensor->name,
+                                          "its name cannot be part of a topic's");
         }
         if (!is_valid_name(sensor->frame)) {
-            return tact_content_error(err, "sensor", sensor->name,
-                                      "its frame is empty or not UTF-8");
+            return tact_content_set_error(err, "sensor", sensor->name,
+                                          "its frame is empty or not UTF-8");
         }
         if (!is_inside(sensor->wrench, 6, size)) {
-            return tact_content_error(err, "sensor", sensor->name,
-                                      "its wrench is outside the record");
+            return tact_content_set_error(err, "sensor", sensor->name,
+                                          "its wrench is outside the record");
         }
     }
     return 0;
@@ -147,10 +150,12 @@ int tact_derived_topics_check(const struct tact_recorder_content *content, struc
     for (size_t i = 0; i < content->joint_count; i++) {
         const struct tact_recorder_joint *joint = &content->joints[i];
         if (!is_valid_name(joint->name)) {
-            return tact_content_error(err, "joint", joint->name, "its name is empty or not UTF-8");
+            return tact_content_set_error(err, "joint", joint->name,
+                                          "its name is empty or not UTF-8");
         }
-        if (!joint_fits(joint, content->layout->size)) {
-            return tact_content_error(err, "joint", joint->name, "an offset is outside the record");
+        if (!is_joint_record_valid(joint, content->layout->size)) {
+            return tact_content_set_error(err, "joint", joint->name,
+                                          "an offset is outside the record");
         }
     }
     int rc = check_bodies(content, err);
@@ -159,7 +164,7 @@ int tact_derived_topics_check(const struct tact_recorder_content *content, struc
 }
 
 /* Copies a list; the caller then replaces each name by a copy, or NULL if out of memory. */
-static void *copy_list(const void *list, size_t count, size_t element)
+static void *copy_recorder_list(const void *list, size_t count, size_t element)
 {
     void *copy = calloc(count + 1, element);
     if (copy && count > 0) {
@@ -179,12 +184,12 @@ int tact_derived_topics_copy(struct tact_derived_topics *s, const struct tact_re
     bool good = true;
 
     *s = (struct tact_derived_topics){
-        .joints = copy_list(c->joints, c->joint_count, sizeof *c->joints),
-        .bodies = copy_list(c->bodies, c->body_count, sizeof *c->bodies),
-        .links = copy_list(c->links, c->link_count, sizeof *c->links),
-        .contacts = copy_list(c->contacts, c->contact_count, sizeof *c->contacts),
-        .sensors = copy_list(c->sensors, c->sensor_count, sizeof *c->sensors),
-        .owners = copy_list(c->owners, c->owner_count, sizeof *c->owners),
+        .joints = copy_recorder_list(c->joints, c->joint_count, sizeof *c->joints),
+        .bodies = copy_recorder_list(c->bodies, c->body_count, sizeof *c->bodies),
+        .links = copy_recorder_list(c->links, c->link_count, sizeof *c->links),
+        .contacts = copy_recorder_list(c->contacts, c->contact_count, sizeof *c->contacts),
+        .sensors = copy_recorder_list(c->sensors, c->sensor_count, sizeof *c->sensors),
+        .owners = copy_recorder_list(c->owners, c->owner_count, sizeof *c->owners),
     };
     for (; s->joints && s->joint_count < c->joint_count; s->joint_count++) {
         good = duplicate_name(&s->joints[s->joint_count].name) && good;
@@ -264,8 +269,8 @@ void tact_derived_topics_put(const struct tact_derived_topics *s, struct tact_by
         const struct tact_recorder_link *link = &s->links[i];
         tact_put_text(out, link->name);
         tact_put_text(out, link->parent);
-        tact_put(out, link->pose, sizeof link->pose);
-        tact_put(out, link->axis, sizeof link->axis);
+        tact_put_bytes(out, link->pose, sizeof link->pose);
+        tact_put_bytes(out, link->axis, sizeof link->axis);
         tact_put_u32(out, link->slides);
         tact_put_u32(out, link->position);
     }
@@ -287,59 +292,59 @@ void tact_derived_topics_put(const struct tact_derived_topics *s, struct tact_by
     }
 }
 
-static void get_doubles(struct tact_cursor *in, double *out, size_t count)
+static void read_doubles(struct tact_cursor *in, double *out, size_t count)
 {
-    struct tact_span span = tact_get(in, count * sizeof *out);
+    struct tact_span span = tact_get_bytes(in, count * sizeof *out);
     if (!in->bad) {
         memcpy(out, span.data, count * sizeof *out);
     }
 }
 
-static char *get_name(struct tact_cursor *in)
+static char *read_name_text(struct tact_cursor *in)
 {
     char *name = tact_span_copy(tact_get_text(in));
     in->bad = in->bad || !name;
     return name;
 }
 
-static void get_frames(struct tact_derived_topics *s, uint32_t size, size_t bodies, size_t links,
-                       struct tact_cursor *in)
+static void read_body_and_link_frames(struct tact_derived_topics *s, uint32_t size, size_t bodies,
+                                      size_t links, struct tact_cursor *in)
 {
     while (!in->bad && s->body_count < bodies) {
         struct tact_recorder_body *body = &s->bodies[s->body_count++];
-        body->name = get_name(in);
+        body->name = read_name_text(in);
         body->pose = tact_get_u32(in);
         in->bad = in->bad || !is_inside(body->pose, 7, size);
     }
     while (!in->bad && s->link_count < links) {
         struct tact_recorder_link *link = &s->links[s->link_count++];
-        link->name = get_name(in);
-        link->parent = get_name(in);
-        get_doubles(in, link->pose, 7);
-        get_doubles(in, link->axis, 3);
+        link->name = read_name_text(in);
+        link->parent = read_name_text(in);
+        read_doubles(in, link->pose, 7);
+        read_doubles(in, link->axis, 3);
         link->slides = tact_get_u32(in);
         link->position = tact_get_u32(in);
-        in->bad = in->bad || !has_position(link, size);
+        in->bad = in->bad || !is_joint_inside_record(link, size);
     }
 }
 
-static void get_wrenches(struct tact_derived_topics *s, uint32_t size, uint32_t element_size,
-                         size_t contacts, size_t sensors, struct tact_cursor *in)
+static void read_wrench_sensors(struct tact_derived_topics *s, uint32_t size, uint32_t element_size,
+                                size_t contacts, size_t sensors, struct tact_cursor *in)
 {
     while (!in->bad && s->contact_count < contacts) {
         struct tact_recorder_contact *contact = &s->contacts[s->contact_count++];
-        contact->name = get_name(in);
+        contact->name = read_name_text(in);
         contact->a = tact_get_u32(in);
         contact->b = tact_get_u32(in);
         contact->wrench = tact_get_u32(in);
         contact->patch = tact_get_u32(in);
         contact->limits = tact_get_u32(in);
-        in->bad = in->bad || !contact_fits(contact, element_size);
+        in->bad = in->bad || !is_contact_record_valid(contact, element_size);
     }
     while (!in->bad && s->sensor_count < sensors) {
         struct tact_recorder_sensor *sensor = &s->sensors[s->sensor_count++];
-        sensor->name = get_name(in);
-        sensor->frame = get_name(in);
+        sensor->name = read_name_text(in);
+        sensor->frame = read_name_text(in);
         sensor->wrench = tact_get_u32(in);
         in->bad = in->bad || !is_inside(sensor->wrench, 6, size);
     }
@@ -368,16 +373,16 @@ int tact_derived_topics_get(struct tact_derived_topics *s, uint32_t size, uint32
     }
     while (!in->bad && s->joint_count < counts[0]) {
         struct tact_recorder_joint *joint = &s->joints[s->joint_count++];
-        joint->name = get_name(in);
+        joint->name = read_name_text(in);
         joint->position = tact_get_u32(in);
         joint->velocity = tact_get_u32(in);
         joint->effort = tact_get_u32(in);
-        in->bad = in->bad || !joint_fits(joint, size);
+        in->bad = in->bad || !is_joint_record_valid(joint, size);
     }
-    get_frames(s, size, counts[1], counts[2], in);
-    get_wrenches(s, size, contact_size(size, stride), counts[3], counts[4], in);
+    read_body_and_link_frames(s, size, counts[1], counts[2], in);
+    read_wrench_sensors(s, size, doubles_per_contact(size, stride), counts[3], counts[4], in);
     while (!in->bad && s->owner_count < counts[5]) {
-        s->owners[s->owner_count++] = get_name(in);
+        s->owners[s->owner_count++] = read_name_text(in);
     }
     return in->bad ? -EBADMSG : 0;
 }

@@ -7,7 +7,8 @@
 #include "recorder.h"
 
 /** Sets err to "WHAT \"NAME\": WHY" and returns -EINVAL. */
-int tact_content_error(struct tact_error *err, const char *what, const char *name, const char *why);
+int tact_content_set_error(struct tact_error *err, const char *what, const char *name,
+                           const char *why);
 
 /** Copies of the content's lists; names are owned. */
 struct tact_derived_topics {

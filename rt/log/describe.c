@@ -3,10 +3,10 @@
 
 #include <errno.h>
 
-static void put_span(struct tact_bytes *out, struct tact_span span)
+static void write_byte_span(struct tact_bytes *out, struct tact_span span)
 {
     tact_put_u32(out, (uint32_t)span.size);
-    tact_put(out, span.data, span.size);
+    tact_put_bytes(out, span.data, span.size);
 }
 
 void tact_description_write(const struct tact_recorder_options *options,
@@ -19,7 +19,7 @@ void tact_description_write(const struct tact_recorder_options *options,
     tact_put_u32(out, (uint32_t)options->zstd_level);
     tact_put_u64(out, tact_mcap_writer_offset(writer));
     tact_put_u32(out, tact_mcap_writer_crc(writer));
-    put_span(out, tact_mcap_writer_definitions(writer));
+    write_byte_span(out, tact_mcap_writer_definitions(writer));
     tact_put_u32(out, encoder->size);
     tact_put_u32(out, encoder->stride);
     tact_put_u64(out, (uint64_t)encoder->anchor_ns);
@@ -38,7 +38,7 @@ int tact_description_read(struct tact_span from, struct tact_description *d)
     struct tact_encoder *encoder = &d->encoder;
 
     *d = (struct tact_description){.options = tact_recorder_options_default()};
-    if (!tact_span_is(tact_get_text(&in), TACT_VERSION)) {
+    if (!tact_span_equals_text(tact_get_text(&in), TACT_VERSION)) {
         return -EBADMSG;
     }
     d->options.chunk_bytes = tact_get_u32(&in);

@@ -10,7 +10,7 @@
 #include "cdr_internal.h"
 #include "schema_internal.h"
 
-uint64_t tact_encoder_wall(const struct tact_encoder *encoder, int64_t stamp_ns)
+uint64_t tact_encoder_wall_time(const struct tact_encoder *encoder, int64_t stamp_ns)
 {
     int64_t time;
     return __builtin_add_overflow(encoder->anchor_ns, stamp_ns, &time) || time < 0 ? 0
@@ -19,8 +19,8 @@ uint64_t tact_encoder_wall(const struct tact_encoder *encoder, int64_t stamp_ns)
 
 struct tact_cdr tact_encoder_begin(struct tact_encoder *encoder, int channel, int64_t stamp_ns)
 {
-    return tact_cdr_begin(
-        encoder->sink.begin(encoder->sink.self, channel, tact_encoder_wall(encoder, stamp_ns)));
+    return tact_cdr_begin(encoder->sink.begin(encoder->sink.self, channel,
+                                              tact_encoder_wall_time(encoder, stamp_ns)));
 }
 
 static int check_attachments(const struct tact_recorder_content *content, struct tact_error *err)
@@ -29,15 +29,16 @@ static int check_attachments(const struct tact_recorder_content *content, struct
         const struct tact_log_attachment *a = &content->attachments[i];
         if (!a->name || !*a->name || !tact_utf8_valid(a->name) ||
             (a->media_type && !tact_utf8_valid(a->media_type))) {
-            return tact_content_error(err, "attachment", a->name,
-                                      "its name or type is empty or not UTF-8");
+            return tact_content_set_error(err, "attachment", a->name,
+                                          "its name or type is empty or not UTF-8");
         }
         if (!a->data && a->size > 0) {
-            return tact_content_error(err, "attachment", a->name, "it has no data");
+            return tact_content_set_error(err, "attachment", a->name, "it has no data");
         }
         for (size_t j = 0; j < i; j++) {
             if (strcmp(a->name, content->attachments[j].name) == 0) {
-                return tact_content_error(err, "attachment", a->name, "there are two of this name");
+                return tact_content_set_error(err, "attachment", a->name,
+                                              "there are two of this name");
             }
         }
     }
@@ -55,8 +56,8 @@ static int check_facts(const struct tact_recorder_content *content, struct tact_
         const struct tact_log_fact *fact = &content->facts[i];
         if (!fact->key || !*fact->key || !fact->value || !tact_utf8_valid(fact->key) ||
             !tact_utf8_valid(fact->value)) {
-            return tact_content_error(err, "fact", fact->key,
-                                      "its key or value is missing or not UTF-8");
+            return tact_content_set_error(err, "fact", fact->key,
+                                          "its key or value is missing or not UTF-8");
         }
         bool taken = false;
         for (size_t j = 0; j < sizeof reserved / sizeof reserved[0]; j++) {
@@ -66,7 +67,7 @@ static int check_facts(const struct tact_recorder_content *content, struct tact_
             taken = taken || strcmp(fact->key, content->facts[j].key) == 0;
         }
         if (taken) {
-            return tact_content_error(err, "fact", fact->key, "there are two of this key");
+            return tact_content_set_error(err, "fact", fact->key, "there are two of this key");
         }
     }
     return 0;
@@ -124,7 +125,7 @@ static int add_wrench_topics(struct tact_encoder *encoder, int which, int schema
     return rc < 0 ? rc : 0;
 }
 
-static int add_derived(struct tact_encoder *encoder)
+static int add_derived_topics(struct tact_encoder *encoder)
 {
     const struct tact_derived_topics *s = &encoder->derived;
     bool joints = s->joint_count > 0, frames = s->body_count + s->link_count + s->contact_count > 0;
@@ -160,7 +161,7 @@ int tact_encoder_add_pressure(struct tact_encoder *encoder)
     return add_topic(encoder, TACT_CHANNEL_ARROWS, true, markers, "/contacts/markers");
 }
 
-static int add_tick(struct tact_encoder *encoder, const struct tact_layout *layout)
+static int add_tick_topic(struct tact_encoder *encoder, const struct tact_layout *layout)
 {
     struct tact_bytes text = {0};
 
@@ -174,7 +175,7 @@ static int add_tick(struct tact_encoder *encoder, const struct tact_layout *layo
     return encoder->tick_channel < 0 ? encoder->tick_channel : 0;
 }
 
-static int add_events(struct tact_encoder *encoder)
+static int add_event_topic(struct tact_encoder *encoder)
 {
     int schema = add_schema(encoder, true, TACT_SCHEMA_EVENT, tact_schema_event);
 
@@ -242,14 +243,14 @@ int tact_encoder_init_topics(struct tact_encoder *encoder, struct tact_message_s
                                                 .owner_count = content->owner_count};
     int rc = tact_derived_topics_copy(&encoder->derived, derived_every > 0 ? content : &names);
     if (derived_every > 0) {
-        tact_put(&encoder->scene, scene->data, scene->size);
+        tact_put_bytes(&encoder->scene, scene->data, scene->size);
     }
     if (rc == 0 && (scene->failed || encoder->scene.failed)) {
         rc = -ENOMEM;
     }
-    rc = rc ? rc : add_tick(encoder, content->layout);
-    rc = rc || !events ? rc : add_events(encoder);
-    return rc ? rc : add_derived(encoder);
+    rc = rc ? rc : add_tick_topic(encoder, content->layout);
+    rc = rc || !events ? rc : add_event_topic(encoder);
+    return rc ? rc : add_derived_topics(encoder);
 }
 
 int tact_encoder_init(struct tact_encoder *encoder, struct tact_mcap_writer *writer,
@@ -263,7 +264,7 @@ int tact_encoder_init(struct tact_encoder *encoder, struct tact_mcap_writer *wri
     }
     for (size_t i = 0; rc == 0 && i < content->attachment_count; i++) {
         const struct tact_log_attachment *a = &content->attachments[i];
-        rc = tact_mcap_writer_attachment(writer, tact_encoder_wall(encoder, now_ns), a->name,
+        rc = tact_mcap_writer_attachment(writer, tact_encoder_wall_time(encoder, now_ns), a->name,
                                          a->media_type, a->data, a->size);
     }
     return rc;
@@ -294,14 +295,14 @@ void tact_encoder_free(struct tact_encoder *encoder)
     *encoder = (struct tact_encoder){0};
 }
 
-const char *tact_encoder_owner(const struct tact_encoder *encoder, double shape)
+const char *tact_encoder_owner_name(const struct tact_encoder *encoder, double shape)
 {
     const struct tact_derived_topics *derived = &encoder->derived;
     return shape >= 0.0 && shape < (double)derived->owner_count ? derived->owners[(size_t)shape]
                                                                 : "";
 }
 
-static uint32_t to_uint32(double value)
+static uint32_t double_to_uint32(double value)
 {
     return value >= 0.0 && value <= UINT32_MAX ? (uint32_t)value : 0;
 }
@@ -311,10 +312,10 @@ static void encode_element(struct tact_cdr *cdr, const struct tact_encoder *enco
                            const double *element)
 {
     char name[512];
-    uint32_t same = to_uint32(element[2]);
+    uint32_t same = double_to_uint32(element[2]);
     int length =
-        snprintf(name, sizeof name, "%.240s/%.240s", tact_encoder_owner(encoder, element[0]),
-                 tact_encoder_owner(encoder, element[1]));
+        snprintf(name, sizeof name, "%.240s/%.240s", tact_encoder_owner_name(encoder, element[0]),
+                 tact_encoder_owner_name(encoder, element[1]));
 
     if (same > 1) {
         snprintf(name + length, sizeof name - (size_t)length, "#%" PRIu32, same);
@@ -322,16 +323,16 @@ static void encode_element(struct tact_cdr *cdr, const struct tact_encoder *enco
     tact_utf8_repair(name); /* truncation may split a character */
     tact_cdr_string(cdr, name);
     for (int i = 0; i < TACT_ELEMENT_HEAD; i++) {
-        tact_cdr_u32(cdr, to_uint32(element[i]));
+        tact_cdr_u32(cdr, double_to_uint32(element[i]));
     }
     tact_cdr_f64_array(cdr, element + TACT_ELEMENT_HEAD, encoder->stride - TACT_ELEMENT_HEAD);
 }
 
 void tact_encode_record(struct tact_encoder *encoder, const struct tact_record *record)
 {
-    uint64_t time = tact_encoder_wall(encoder, record->stamp_ns);
+    uint64_t time = tact_encoder_wall_time(encoder, record->stamp_ns);
     if (encoder->scene.size > 0) {
-        tact_put(
+        tact_put_bytes(
             encoder->sink.begin(encoder->sink.self, encoder->channels[TACT_CHANNEL_SCENE], time),
             encoder->scene.data, encoder->scene.size);
         encoder->sink.end(encoder->sink.self);
@@ -345,7 +346,7 @@ void tact_encode_record(struct tact_encoder *encoder, const struct tact_record *
     tact_cdr_f64_array(&cdr, record->values, encoder->size);
     if (encoder->stride > 0) {
         const double *element = record->values + encoder->size + 1;
-        uint32_t count = to_uint32(element[-1]);
+        uint32_t count = double_to_uint32(element[-1]);
         tact_cdr_u32(&cdr, count);
         for (uint32_t i = 0; i < count; i++, element += encoder->stride) {
             encode_element(&cdr, encoder, element);

@@ -9,17 +9,17 @@
 #include "encode_internal.h"
 #include "marker_internal.h"
 
-static void put_header(struct tact_cdr *cdr, const struct tact_encoder *encoder, int64_t stamp_ns,
-                       const char *frame)
+static void put_ros_header(struct tact_cdr *cdr, const struct tact_encoder *encoder,
+                           int64_t stamp_ns, const char *frame)
 {
-    tact_cdr_time(cdr, (int64_t)tact_encoder_wall(encoder, stamp_ns));
+    tact_cdr_time(cdr, (int64_t)tact_encoder_wall_time(encoder, stamp_ns));
     tact_cdr_string(cdr, frame);
 }
 
 /* One sequence of JointState: empty if no joint has the quantity, else one value per joint (NaN if
  * absent). */
-static void put_joints(struct tact_cdr *cdr, const struct tact_derived_topics *derived,
-                       const struct tact_record *record, size_t member)
+static void put_joint_states(struct tact_cdr *cdr, const struct tact_derived_topics *derived,
+                             const struct tact_record *record, size_t member)
 {
     size_t known = 0;
     uint32_t offset;
@@ -41,14 +41,14 @@ static void encode_joints(struct tact_encoder *encoder, const struct tact_record
     struct tact_cdr cdr =
         tact_encoder_begin(encoder, encoder->channels[TACT_CHANNEL_JOINTS], record->stamp_ns);
 
-    put_header(&cdr, encoder, record->stamp_ns, "");
+    put_ros_header(&cdr, encoder, record->stamp_ns, "");
     tact_cdr_u32(&cdr, (uint32_t)derived->joint_count);
     for (size_t i = 0; i < derived->joint_count; i++) {
         tact_cdr_string(&cdr, derived->joints[i].name);
     }
-    put_joints(&cdr, derived, record, offsetof(struct tact_recorder_joint, position));
-    put_joints(&cdr, derived, record, offsetof(struct tact_recorder_joint, velocity));
-    put_joints(&cdr, derived, record, offsetof(struct tact_recorder_joint, effort));
+    put_joint_states(&cdr, derived, record, offsetof(struct tact_recorder_joint, position));
+    put_joint_states(&cdr, derived, record, offsetof(struct tact_recorder_joint, velocity));
+    put_joint_states(&cdr, derived, record, offsetof(struct tact_recorder_joint, effort));
     encoder->sink.end(encoder->sink.self);
 }
 
@@ -57,7 +57,7 @@ static void put_transform(struct tact_cdr *cdr, const struct tact_encoder *encod
                           int64_t stamp_ns, const char *parent, const char *child,
                           const double *pose)
 {
-    put_header(cdr, encoder, stamp_ns, parent);
+    put_ros_header(cdr, encoder, stamp_ns, parent);
     tact_cdr_string(cdr, child);
     tact_cdr_f64_array(cdr, pose, 3);
     tact_cdr_f64_array(cdr, pose + 4, 3);
@@ -65,7 +65,7 @@ static void put_transform(struct tact_cdr *cdr, const struct tact_encoder *encod
 }
 
 /* The frame of a base that moves in the world, as in contact/world/hand.h. */
-static void base_pose(const struct tact_pose *rest, const double *q, double out[7])
+static void moving_base_pose(const struct tact_pose *rest, const double *q, double out[7])
 {
     struct tact_pose pose;
     double turn[4];
@@ -76,14 +76,15 @@ static void base_pose(const struct tact_pose *rest, const double *q, double out[
 }
 
 /* The link's frame in its parent's: the pose at joint value 0 composed with the joint's motion. */
-static void link_pose(const struct tact_recorder_link *link, const double *values, double out[7])
+static void link_pose_in_parent(const struct tact_recorder_link *link, const double *values,
+                                double out[7])
 {
     const double q = values[link->position], half = 0.5 * q;
     struct tact_pose rest, motion = {{0.0, 0.0, 0.0}, {1.0, 0.0, 0.0, 0.0}}, pose;
 
     memcpy(&rest, link->pose, sizeof rest);
     if (link->slides == TACT_RECORDER_BASE) {
-        base_pose(&rest, values + link->position, out);
+        moving_base_pose(&rest, values + link->position, out);
         return;
     }
     if (link->slides) {
@@ -98,7 +99,7 @@ static void link_pose(const struct tact_recorder_link *link, const double *value
 
 /* Locates the values of each shown contact: in the record, or in its list, which is in the same
  * order. */
-static void locate_contacts(struct tact_encoder *encoder, const struct tact_record *record)
+static void find_contact_values(struct tact_encoder *encoder, const struct tact_record *record)
 {
     const struct tact_derived_topics *derived = &encoder->derived;
     const double *element = record->values + encoder->size + 1;
@@ -125,7 +126,7 @@ static bool is_touching(const struct tact_encoder *encoder, size_t contact)
 }
 
 /* Name of a contact's frame. */
-static void contact_frame(const struct tact_recorder_contact *contact, char *out, size_t size)
+static void contact_frame_name(const struct tact_recorder_contact *contact, char *out, size_t size)
 {
     snprintf(out, size, "contact/%s", contact->name);
 }
@@ -152,12 +153,12 @@ static void encode_tf(struct tact_encoder *encoder, const struct tact_record *re
             continue;
         }
         memcpy(pose, encoder->at[i] + derived->contacts[i].patch, 3 * sizeof *pose);
-        contact_frame(&derived->contacts[i], frame, sizeof frame);
+        contact_frame_name(&derived->contacts[i], frame, sizeof frame);
         put_transform(&cdr, encoder, record->stamp_ns, "world", frame, pose);
     }
     for (size_t i = 0; i < derived->link_count; i++) {
         const struct tact_recorder_link *link = &derived->links[i];
-        link_pose(link, record->values, pose);
+        link_pose_in_parent(link, record->values, pose);
         put_transform(&cdr, encoder, record->stamp_ns, link->parent, link->name, pose);
     }
     encoder->sink.end(encoder->sink.self);
@@ -169,7 +170,7 @@ static void encode_wrench(struct tact_encoder *encoder, int channel,
 {
     struct tact_cdr cdr = tact_encoder_begin(encoder, channel, record->stamp_ns);
 
-    put_header(&cdr, encoder, record->stamp_ns, frame);
+    put_ros_header(&cdr, encoder, record->stamp_ns, frame);
     tact_cdr_f64_array(&cdr, wrench, 6);
     encoder->sink.end(encoder->sink.self);
 }
@@ -183,7 +184,7 @@ static void encode_wrenches(struct tact_encoder *encoder, const struct tact_reco
         if (!is_touching(encoder, i)) {
             continue;
         }
-        contact_frame(&derived->contacts[i], frame, sizeof frame);
+        contact_frame_name(&derived->contacts[i], frame, sizeof frame);
         encode_wrench(encoder, encoder->channels[TACT_CHANNEL_CONTACTS] + (int)i, record, frame,
                       encoder->at[i] + derived->contacts[i].wrench);
     }
@@ -214,7 +215,7 @@ static void encode_arrows(struct tact_encoder *encoder, const struct tact_record
         const double *at = encoder->at[i];
         bool touching = is_touching(encoder, i);
         if (touching || encoder->arrow_visible[i]) {
-            tact_marker_arrow(&cdr, (int64_t)tact_encoder_wall(encoder, record->stamp_ns),
+            tact_marker_arrow(&cdr, (int64_t)tact_encoder_wall_time(encoder, record->stamp_ns),
                               (int32_t)i, touching, at ? at + contact->patch : zero,
                               at ? at + contact->wrench : zero, at ? (int)at[contact->limits] : 0);
         }
@@ -225,7 +226,7 @@ static void encode_arrows(struct tact_encoder *encoder, const struct tact_record
 
 void tact_encode_derived(struct tact_encoder *encoder, const struct tact_record *record)
 {
-    locate_contacts(encoder, record);
+    find_contact_values(encoder, record);
     if (encoder->channels[TACT_CHANNEL_JOINTS] >= 0) {
         encode_joints(encoder, record);
     }

@@ -75,7 +75,7 @@ int tact_encoder_init(struct tact_encoder *encoder, struct tact_mcap_writer *wri
                       const struct tact_recorder_content *content, const struct tact_bytes *scene,
                       unsigned part, uint32_t derived_every, int64_t anchor_ns, int64_t now_ns);
 /** Wall-clock time of a stamp [ns since 1970], the time of messages. */
-uint64_t tact_encoder_wall(const struct tact_encoder *encoder, int64_t stamp_ns);
+uint64_t tact_encoder_wall_time(const struct tact_encoder *encoder, int64_t stamp_ns);
 
 /** Begins a message on a channel. */
 struct tact_cdr tact_encoder_begin(struct tact_encoder *encoder, int channel, int64_t stamp_ns);
@@ -86,7 +86,7 @@ void tact_encoder_free(struct tact_encoder *encoder);
 
 /** Name of the body or link of a shape; "" of none: the number may come from an untrusted ring
  * file. */
-const char *tact_encoder_owner(const struct tact_encoder *encoder, double shape);
+const char *tact_encoder_owner_name(const struct tact_encoder *encoder, double shape);
 
 void tact_encode_record(struct tact_encoder *encoder, const struct tact_record *record);
 /** Appends the key TACT_FACTS_CRC to a map of facts: MCAP has no checksum of a metadata record in a

@@ -6,9 +6,9 @@
 #include "encode_internal.h"
 #include "marker_internal.h"
 
-#define MESH_TRIANGLES 50000 /* larger meshes are not drawn */
-#define M_PER_N 0.01
-#define PLANE_SIZE 1.0 /* edge of the drawn square of a half-space [m] */
+#define MAX_MARKER_TRIANGLES 50000 /* larger meshes are not drawn */
+#define ARROW_METRES_PER_NEWTON 0.01
+#define DRAWN_PLANE_EDGE 1.0 /* edge of the drawn square of a half-space [m] */
 
 enum { ARROW = 0, CUBE = 1, SPHERE = 2, TRIANGLE_LIST = 11 };
 enum { ADD = 0, DELETE = 2 };
@@ -87,7 +87,7 @@ void tact_marker_arrow(struct tact_cdr *cdr, int64_t wall_ns, int32_t id, bool t
     tact_cdr_u32(cdr, touching ? 2 : 0);
     if (touching) {
         for (int i = 0; i < 3; i++) {
-            tip[i] = center[i] + M_PER_N * force[i];
+            tip[i] = center[i] + ARROW_METRES_PER_NEWTON * force[i];
         }
         tact_cdr_f64_array(cdr, center, 3);
         tact_cdr_f64_array(cdr, tip, 3);
@@ -110,7 +110,8 @@ static void put_pressure_color(struct tact_cdr *cdr, float share)
 
 /* Corners of the triangles of a map's polygons: their number, each visited if cdr is not NULL, as
  * points or, with a peak, as colours. */
-static uint32_t put_pressure(struct tact_cdr *cdr, const struct tact_pressure *map, float peak)
+static uint32_t put_pressure_triangles(struct tact_cdr *cdr, const struct tact_pressure *map,
+                                       float peak)
 {
     const float(*corner)[4] = map->corner;
     const uint8_t *sides = map->sides;
@@ -138,7 +139,7 @@ static uint32_t put_pressure(struct tact_cdr *cdr, const struct tact_pressure *m
 
 void tact_marker_pressure(struct tact_cdr *cdr, int64_t wall_ns, const struct tact_pressure *map)
 {
-    uint32_t count = put_pressure(NULL, map, 0.0F);
+    uint32_t count = put_pressure_triangles(NULL, map, 0.0F);
     float peak = 0.0F;
     struct marker m = {
         .wall_ns = wall_ns,
@@ -156,10 +157,10 @@ void tact_marker_pressure(struct tact_cdr *cdr, int64_t wall_ns, const struct ta
     }
     put_marker_header(cdr, &m);
     tact_cdr_u32(cdr, count);
-    put_pressure(cdr, map, 0.0F);
+    put_pressure_triangles(cdr, map, 0.0F);
     tact_cdr_u32(cdr, peak > 0.0F ? count : 0);
     if (peak > 0.0F) {
-        put_pressure(cdr, map, peak);
+        put_pressure_triangles(cdr, map, peak);
     }
     put_marker_end(cdr);
 }
@@ -169,10 +170,10 @@ static bool is_drawable(const struct tact_shape *shape)
 {
     return shape->kind == TACT_SHAPE_SPHERE || shape->kind == TACT_SHAPE_BOX ||
            shape->kind == TACT_SHAPE_HALFSPACE ||
-           (shape->mesh && shape->mesh->triangle_count <= MESH_TRIANGLES);
+           (shape->mesh && shape->mesh->triangle_count <= MAX_MARKER_TRIANGLES);
 }
 
-static void put_triangles(struct tact_cdr *cdr, const struct tact_mesh *mesh)
+static void put_mesh_triangles(struct tact_cdr *cdr, const struct tact_mesh *mesh)
 {
     size_t count = 3 * mesh->triangle_count;
 
@@ -207,12 +208,12 @@ static void put_shape_marker(struct tact_cdr *cdr, int32_t id,
         }
     } else if (shape->kind == TACT_SHAPE_HALFSPACE) {
         m.type = CUBE;
-        m.scale[0] = m.scale[1] = PLANE_SIZE;
+        m.scale[0] = m.scale[1] = DRAWN_PLANE_EDGE;
         m.scale[2] = 1e-4;
     }
     put_marker_header(cdr, &m);
     if (m.type == TRIANGLE_LIST) {
-        put_triangles(cdr, shape->mesh);
+        put_mesh_triangles(cdr, shape->mesh);
     } else {
         tact_cdr_u32(cdr, 0);
     }

@@ -12,8 +12,8 @@ static void put_pressure_patch(struct tact_cdr *cdr, const struct tact_encoder *
 {
     char name[512];
 
-    snprintf(name, sizeof name, "%.240s/%.240s", tact_encoder_owner(encoder, patch->a),
-             tact_encoder_owner(encoder, patch->b));
+    snprintf(name, sizeof name, "%.240s/%.240s", tact_encoder_owner_name(encoder, patch->a),
+             tact_encoder_owner_name(encoder, patch->b));
     tact_utf8_repair(name); /* truncation may split a character */
     tact_cdr_string(cdr, name);
     tact_cdr_u32(cdr, patch->a);
@@ -36,8 +36,8 @@ static void put_pressure_patch(struct tact_cdr *cdr, const struct tact_encoder *
     }
 }
 
-static void encode_patches(struct tact_encoder *encoder, uint64_t tick, int64_t stamp_ns,
-                           const struct tact_pressure *map)
+static void encode_pressure_patches(struct tact_encoder *encoder, uint64_t tick, int64_t stamp_ns,
+                                    const struct tact_pressure *map)
 {
     struct tact_cdr cdr = tact_encoder_begin(encoder, encoder->pressure_channel, stamp_ns);
     const float(*corner)[4] = map->corner;
@@ -61,8 +61,8 @@ static void encode_patches(struct tact_encoder *encoder, uint64_t tick, int64_t 
 }
 
 /* One marker for all patches: the next map's replaces it. */
-static void encode_marker(struct tact_encoder *encoder, int64_t stamp_ns,
-                          const struct tact_pressure *map)
+static void encode_pressure_marker(struct tact_encoder *encoder, int64_t stamp_ns,
+                                   const struct tact_pressure *map)
 {
     int channel = encoder->channels[TACT_CHANNEL_ARROWS];
 
@@ -72,13 +72,13 @@ static void encode_marker(struct tact_encoder *encoder, int64_t stamp_ns,
     encoder->pressure_visible = map->polygons > 0;
     struct tact_cdr cdr = tact_encoder_begin(encoder, channel, stamp_ns);
     tact_cdr_u32(&cdr, 1);
-    tact_marker_pressure(&cdr, (int64_t)tact_encoder_wall(encoder, stamp_ns), map);
+    tact_marker_pressure(&cdr, (int64_t)tact_encoder_wall_time(encoder, stamp_ns), map);
     encoder->sink.end(encoder->sink.self);
 }
 
 void tact_encode_pressure(struct tact_encoder *encoder, uint64_t tick, int64_t stamp_ns,
                           const struct tact_pressure *map)
 {
-    encode_patches(encoder, tick, stamp_ns, map);
-    encode_marker(encoder, stamp_ns, map);
+    encode_pressure_patches(encoder, tick, stamp_ns, map);
+    encode_pressure_marker(encoder, stamp_ns, map);
 }

@@ -7,10 +7,10 @@
 
 #include "bytes_internal.h"
 
-#define MAX_SAME_NAMES 4096 /* maximum number of fields of one name */
+#define MAX_FIELDS_OF_ONE_NAME 4096 /* maximum number of fields of one name */
 
 /* Slot of a name in the hash table (FNV-1a), or the free slot for it. */
-static uint32_t field_slot(const struct tact_layout *layout, const char *name)
+static uint32_t field_hash_slot(const struct tact_layout *layout, const char *name)
 {
     uint32_t hash = 2166136261U;
 
@@ -45,7 +45,7 @@ static int reserve_field(struct tact_layout *layout)
     layout->slots = 2 * capacity;
     layout->capacity = capacity;
     for (uint32_t i = 0; i < layout->field_count; i++) {
-        taken[field_slot(layout, fields[i].name)] = i + 1;
+        taken[field_hash_slot(layout, fields[i].name)] = i + 1;
     }
     return 0;
 }
@@ -54,7 +54,7 @@ static int is_name_used(const struct tact_layout *layout, const char *name)
 {
     /* the message has these two fields itself */
     return strcmp(name, "stamp") == 0 || strcmp(name, "tick") == 0 ||
-           layout->taken[field_slot(layout, name)] != 0;
+           layout->taken[field_hash_slot(layout, name)] != 0;
 }
 
 /* ROS 2 field names: lower case, digits and single underscores, a letter first, none last. */
@@ -88,15 +88,15 @@ static void sanitise(const char *name, char out[TACT_FIELD_NAME])
     }
 }
 
-/* Appends _2, _3, ... until the name is unique. -EINVAL above MAX_SAME_NAMES: an untrusted file may
- * repeat one name. */
-static int make_unique(const struct tact_layout *layout, char name[TACT_FIELD_NAME])
+/* Appends _2, _3, ... until the name is unique. -EINVAL above MAX_FIELDS_OF_ONE_NAME: an untrusted
+ * file may repeat one name. */
+static int make_field_name_unique(const struct tact_layout *layout, char name[TACT_FIELD_NAME])
 {
     char base[TACT_FIELD_NAME];
 
     memcpy(base, name, sizeof base);
     for (uint32_t i = 2; is_name_used(layout, name); i++) {
-        if (i > MAX_SAME_NAMES) {
+        if (i > MAX_FIELDS_OF_ONE_NAME) {
             return -EINVAL;
         }
         char suffix[16];
@@ -112,7 +112,7 @@ static int make_unique(const struct tact_layout *layout, char name[TACT_FIELD_NA
 }
 
 /* The unit becomes a one-line comment of the schema. */
-static void copy_unit(const char *unit, char out[TACT_FIELD_UNIT])
+static void copy_unit_as_comment(const char *unit, char out[TACT_FIELD_UNIT])
 {
     snprintf(out, TACT_FIELD_UNIT, "%s", unit ? unit : "");
     tact_utf8_repair(out);
@@ -128,7 +128,7 @@ static void copy_unit(const char *unit, char out[TACT_FIELD_UNIT])
 
 const struct tact_field *tact_layout_find(const struct tact_layout *layout, const char *name)
 {
-    uint32_t number = layout->slots ? layout->taken[field_slot(layout, name)] : 0;
+    uint32_t number = layout->slots ? layout->taken[field_hash_slot(layout, name)] : 0;
     return number ? &layout->fields[number - 1] : NULL;
 }
 
@@ -146,15 +146,15 @@ static long append_field(struct tact_layout *layout, uint32_t most, enum tact_fi
     struct tact_field *field = &layout->fields[layout->field_count];
     memset(field, 0, sizeof *field);
     sanitise(name, field->name);
-    rc = make_unique(layout, field->name);
+    rc = make_field_name_unique(layout, field->name);
     if (rc) {
         return rc;
     }
-    copy_unit(unit, field->unit);
+    copy_unit_as_comment(unit, field->unit);
     field->kind = kind;
     field->offset = layout->size;
     field->count = count;
-    layout->taken[field_slot(layout, field->name)] = ++layout->field_count;
+    layout->taken[field_hash_slot(layout, field->name)] = ++layout->field_count;
     layout->size += count;
     return (long)field->offset;
 }

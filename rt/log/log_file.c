@@ -17,7 +17,7 @@
 #include "ring_file_internal.h"
 
 #define NUMBER "%n"
-#define NUMBER_DIGITS 9 /* larger numbers in file names are ignored */
+#define MAX_FILE_NUMBER_DIGITS 9 /* larger numbers in file names are ignored */
 
 struct tact_size_signal tact_size_signal_block(void)
 {
@@ -91,10 +91,10 @@ static long parse_number(const char *name, const char *head, size_t head_size, c
         return -1;
     }
     name += head_size;
-    while (digits <= NUMBER_DIGITS && isdigit((unsigned char)name[digits])) {
+    while (digits <= MAX_FILE_NUMBER_DIGITS && isdigit((unsigned char)name[digits])) {
         digits++;
     }
-    return digits > 0 && digits <= NUMBER_DIGITS && strcmp(name + digits, tail) == 0
+    return digits > 0 && digits <= MAX_FILE_NUMBER_DIGITS && strcmp(name + digits, tail) == 0
                ? strtol(name, NULL, 10)
                : -1;
 }
@@ -118,7 +118,7 @@ static long largest_number(const char *path, const char *head, size_t head_size,
     return largest;
 }
 
-static const char *base_name(const char *path)
+static const char *file_name_of_path(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash ? slash + 1 : path;
@@ -127,7 +127,7 @@ static const char *base_name(const char *path)
 /* Number of a later file of a session of this name, or -1: "a.2.mcap" for "a.mcap". */
 static long later_part_number(const char *path)
 {
-    const char *name = base_name(path), *dot = strrchr(name, '.');
+    const char *name = file_name_of_path(path), *dot = strrchr(name, '.');
     size_t stem = dot && dot > name ? (size_t)(dot - name) : strlen(name);
     char head[NAME_MAX + 2];
 
@@ -145,7 +145,7 @@ int tact_recorder_check(const char *path, int replace, const char *ring_folder,
     struct stat status;
 
     tact_error_at(err, path, 0, 0, NULL);
-    if (replace || !is_regular(path) || strstr(base_name(path), NUMBER)) {
+    if (replace || !is_regular(path) || strstr(file_name_of_path(path), NUMBER)) {
         return 0;
     }
     if (lstat(path, &status) == 0) {
@@ -171,12 +171,12 @@ int tact_recorder_check(const char *path, int replace, const char *ring_folder,
 
 /* Creates the first free name after the largest number; concurrent recorders get different numbers.
  */
-static int open_numbered(const char *path, const char *at, const char *ring_folder, char **name,
-                         bool *made, struct tact_error *err)
+static int open_next_numbered_file(const char *path, const char *at, const char *ring_folder,
+                                   char **name, bool *made, struct tact_error *err)
 {
-    const char *base = base_name(path), *tail = at + sizeof NUMBER - 1;
+    const char *base = file_name_of_path(path), *tail = at + sizeof NUMBER - 1;
     long number = largest_number(path, base, (size_t)(at - base), tail);
-    size_t room = strlen(path) + NUMBER_DIGITS + 2;
+    size_t room = strlen(path) + MAX_FILE_NUMBER_DIGITS + 2;
     char *full = malloc(room);
     int rc = full ? -EEXIST : -ENOMEM;
 
@@ -199,10 +199,10 @@ static int open_numbered(const char *path, const char *at, const char *ring_fold
 int tact_log_file_first(const char *path, const struct tact_recorder_options *options, char **name,
                         bool *made, struct tact_error *err)
 {
-    const char *at = strstr(base_name(path), NUMBER);
+    const char *at = strstr(file_name_of_path(path), NUMBER);
 
     if (at) {
-        return open_numbered(path, at, options->ring_folder, name, made, err);
+        return open_next_numbered_file(path, at, options->ring_folder, name, made, err);
     }
     int rc = tact_recorder_check(path, options->replace, options->ring_folder, err);
     if (rc != 0) {

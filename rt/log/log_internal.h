@@ -115,7 +115,7 @@ int tact_log_scan(struct tact_log *log, struct tact_error *err);
 
 /** Moves log->file to the next record at or after `from` that a checksum confirms to be one.
  * @retval 0, -ENODATA or the errno of reading */
-int tact_log_resync(struct tact_log *log, uint64_t from);
+int tact_log_find_next_record(struct tact_log *log, uint64_t from);
 
 /** Reads schemas and channels from the index, if there is one: for a log whose first chunk is
  * damaged. @retval 0, or the result of `take` other than -EBADMSG */

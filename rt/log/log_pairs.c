@@ -6,7 +6,7 @@
 
 #include "log_internal.h"
 
-#define MOST_FIELDS (1U << 20) /* fields of all pairs: 350 bytes each in memory */
+#define MAX_PAIR_FIELDS (1U << 20) /* fields of all pairs: 350 bytes each in memory */
 
 int tact_log_parse_tick(const struct tact_log *log, struct tact_span data,
                         struct tact_log_tick *tick)
@@ -50,7 +50,7 @@ bool tact_log_next_element(const struct tact_log *log, struct tact_log_tick *tic
 }
 
 /* Slot of a pair in the hash table, or the free slot for it. */
-static size_t pair_slot(const struct tact_log_pairs *pairs, uint32_t a, uint32_t b)
+static size_t pair_hash_slot(const struct tact_log_pairs *pairs, uint32_t a, uint32_t b)
 {
     uint64_t key = (uint64_t)a << 32 | b;
     size_t at = (size_t)(key * UINT64_C(0x9E3779B97F4A7C15) >> 20) & (pairs->slot_count - 1);
@@ -64,16 +64,16 @@ static size_t pair_slot(const struct tact_log_pairs *pairs, uint32_t a, uint32_t
     return at;
 }
 
-static void fill_slots(struct tact_log_pairs *pairs)
+static void fill_pair_hash_slots(struct tact_log_pairs *pairs)
 {
     memset(pairs->slots, 0, pairs->slot_count * sizeof *pairs->slots);
     for (size_t i = 0; i < pairs->count; i++) {
-        pairs->slots[pair_slot(pairs, pairs->list[i].a, pairs->list[i].b)] = (uint32_t)i + 1;
+        pairs->slots[pair_hash_slot(pairs, pairs->list[i].a, pairs->list[i].b)] = (uint32_t)i + 1;
     }
 }
 
 /* Ensures capacity for one more; the table stays at most half full. */
-static int reserve_pair(struct tact_log_pairs *pairs)
+static int reserve_pair_capacity(struct tact_log_pairs *pairs)
 {
     if (pairs->count < pairs->capacity) {
         return 0;
@@ -92,7 +92,7 @@ static int reserve_pair(struct tact_log_pairs *pairs)
     pairs->slots = slots;
     pairs->slot_count = 2 * capacity;
     pairs->capacity = capacity;
-    fill_slots(pairs);
+    fill_pair_hash_slots(pairs);
     return 0;
 }
 
@@ -104,25 +104,25 @@ static int add_pair(struct tact_log *log, uint32_t a, uint32_t b, char *name)
     int rc = !name ? -ENOMEM : 0;
 
     if (rc == 0 && (size + (pairs->count + 1) * pair_size > TACT_LAYOUT_MAX_READ ||
-                    (pairs->count + 1) * log->layout.element->field_count > MOST_FIELDS)) {
+                    (pairs->count + 1) * log->layout.element->field_count > MAX_PAIR_FIELDS)) {
         rc = -E2BIG;
     }
     if (rc == 0) {
-        rc = reserve_pair(pairs);
+        rc = reserve_pair_capacity(pairs);
     }
     if (rc != 0) {
         free(name);
         return rc;
     }
     tact_utf8_repair(name);
-    pairs->slots[pair_slot(pairs, a, b)] = (uint32_t)pairs->count + 1;
+    pairs->slots[pair_hash_slot(pairs, a, b)] = (uint32_t)pairs->count + 1;
     pairs->list[pairs->count++] = (struct tact_log_pair){.name = name, .a = a, .b = b};
     return 0;
 }
 
 static bool has(const struct tact_log_pairs *pairs, uint32_t a, uint32_t b)
 {
-    return pairs->slot_count > 0 && pairs->slots[pair_slot(pairs, a, b)] != 0;
+    return pairs->slot_count > 0 && pairs->slots[pair_hash_slot(pairs, a, b)] != 0;
 }
 
 int tact_log_pairs_add(struct tact_log *log, struct tact_log_tick tick)
@@ -172,7 +172,7 @@ int tact_log_pairs_build_layout(struct tact_log *log)
     }
     if (pairs->count > 0) {
         qsort(pairs->list, pairs->count, sizeof *pairs->list, compare_pairs);
-        fill_slots(pairs);
+        fill_pair_hash_slots(pairs);
     }
     for (size_t i = 0; i < pairs->count; i++) {
         long offset = tact_layout_add_pair(&pairs->layout, from->element, pairs->list[i].name);
@@ -204,7 +204,7 @@ void tact_log_pairs_fill_record(const struct tact_log_pairs *pairs, const struct
     memcpy(values + fixed, pairs->absent, (pairs->layout.size - fixed) * sizeof *values);
     while (tact_log_next_element(log, &tick, &element)) {
         uint32_t number =
-            pairs->slot_count > 0 ? pairs->slots[pair_slot(pairs, element.a, element.b)] : 0;
+            pairs->slot_count > 0 ? pairs->slots[pair_hash_slot(pairs, element.a, element.b)] : 0;
         if (number > 0) {
             memcpy(values + pairs->list[number - 1].offset, element.values,
                    log->layout.element->size * sizeof *values);

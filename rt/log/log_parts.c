@@ -22,20 +22,20 @@ char *tact_log_part_path(const char *first, unsigned number)
     return path;
 }
 
-static unsigned part_number(const struct tact_log *log)
+static unsigned log_part_number(const struct tact_log *log)
 {
     const char *part = tact_log_fact(log, "part");
     return part ? (unsigned)strtoul(part, NULL, 10) : 0;
 }
 
-static bool same_session(const struct tact_log *a, const struct tact_log *b)
+static bool is_same_session(const struct tact_log *a, const struct tact_log *b)
 {
     const char *sa = tact_log_fact(a, "session"), *sb = tact_log_fact(b, "session");
     return sa && sb && strcmp(sa, sb) == 0;
 }
 
 /* A file without a tick has the layout in its first chunk only, not in an index. */
-static bool same_layout(const struct tact_layout *a, const struct tact_log *part)
+static bool is_same_layout(const struct tact_layout *a, const struct tact_log *part)
 {
     const struct tact_layout *b = &part->layout;
 
@@ -68,8 +68,8 @@ static void merge_topics(struct tact_log *all, const struct tact_log *part)
 }
 
 /* Keeps the first damage, with the name of its file. */
-static void merge_damage(struct tact_log_state *all, const struct tact_log_state *one,
-                         const char *path, const char *why)
+static void merge_first_damage(struct tact_log_state *all, const struct tact_log_state *one,
+                               const char *path, const char *why)
 {
     const char *slash = strrchr(path, '/');
 
@@ -81,7 +81,7 @@ static void merge_damage(struct tact_log_state *all, const struct tact_log_state
     all->complete = false;
 }
 
-static void merge_state(struct tact_log *all, const struct tact_log *part, const char *path)
+static void merge_log_state(struct tact_log *all, const struct tact_log *part, const char *path)
 {
     struct tact_log_state *to = &all->state;
     const struct tact_log_state *from = &part->state;
@@ -109,7 +109,7 @@ static void merge_state(struct tact_log *all, const struct tact_log *part, const
     to->data_complete = to->data_complete && from->data_complete;
     to->recording = to->recording || from->recording;
     if (!from->complete) {
-        merge_damage(to, from, path, from->why);
+        merge_first_damage(to, from, path, from->why);
     }
     merge_topics(all, part);
 }
@@ -126,8 +126,8 @@ static int load_next_part(const struct tact_log *first, const char *path, unsign
     if (rc == -ENOMEM) {
         return rc;
     }
-    if (rc == 0 && (part_number(log) != number || !same_session(first, log) ||
-                    !same_layout(&first->layout, log))) {
+    if (rc == 0 && (log_part_number(log) != number || !is_same_session(first, log) ||
+                    !is_same_layout(&first->layout, log))) {
         tact_log_close(log);
         log = NULL;
     }
@@ -141,7 +141,7 @@ int tact_log_load_parts(struct tact_log *first, const char *path)
     int rc = 0;
 
     first->file_ticks = first->state.ticks;
-    if (part_number(first) != 1) {
+    if (log_part_number(first) != 1) {
         return 0;
     }
     for (unsigned number = 2; rc == 0; number++) {
@@ -150,12 +150,12 @@ int tact_log_load_parts(struct tact_log *first, const char *path)
         rc = next ? load_next_part(first, next, number, end) : -ENOMEM;
         if (rc == 0 && *end) {
             (*end)->file_ticks = (*end)->state.ticks;
-            merge_state(first, *end, next);
+            merge_log_state(first, *end, next);
             rc = tact_log_pairs_merge(first, &(*end)->pairs);
             first->part_count = number;
         } else if (rc == 0 && expected) {
-            merge_damage(&first->state, NULL, next,
-                         "the next file of the session is missing or damaged");
+            merge_first_damage(&first->state, NULL, next,
+                               "the next file of the session is missing or damaged");
         }
         free(next);
         if (rc != 0 || !*end) {

@@ -32,7 +32,7 @@ int tact_log_grow_array(void *array, size_t count, size_t element)
     return 0;
 }
 
-static int add_fact(struct tact_log *log, struct tact_span key, struct tact_span value)
+static int add_log_fact(struct tact_log *log, struct tact_span key, struct tact_span value)
 {
     int rc = tact_log_grow_array(&log->facts, log->fact_count, sizeof *log->facts);
 
@@ -58,8 +58,9 @@ static int scan_metadata(struct tact_log *log, struct tact_span content)
     char crc[16] = "";
     int rc = tact_mcap_parse_metadata(content, &name, &map);
 
-    if (rc != 0 || (!tact_span_is(name, TACT_FACTS) && !tact_span_is(name, TACT_RECOVERED) &&
-                    !tact_span_is(name, TACT_CONTINUED))) {
+    if (rc != 0 ||
+        (!tact_span_equals_text(name, TACT_FACTS) && !tact_span_equals_text(name, TACT_RECOVERED) &&
+         !tact_span_equals_text(name, TACT_CONTINUED))) {
         return -EBADMSG;
     }
     const uint8_t *start = map.at;
@@ -70,11 +71,11 @@ static int scan_metadata(struct tact_log *log, struct tact_span content)
         if (map.bad) {
             return -EBADMSG;
         }
-        if (tact_span_is(key, TACT_FACTS_CRC)) {
+        if (tact_span_equals_text(key, TACT_FACTS_CRC)) {
             snprintf(crc, sizeof crc, "%08" PRIx32, tact_crc32(0, start, before));
-            return map.left == 0 && tact_span_is(value, crc) ? 0 : -EBADMSG;
+            return map.left == 0 && tact_span_equals_text(value, crc) ? 0 : -EBADMSG;
         }
-        rc = add_fact(log, key, value);
+        rc = add_log_fact(log, key, value);
         if (rc != 0) {
             return rc;
         }
@@ -121,7 +122,7 @@ int tact_log_scan_attachment(struct tact_log *log, struct tact_span content)
     return 0;
 }
 
-static void copy_name(struct tact_span name, char *out, size_t room)
+static void copy_topic_name(struct tact_span name, char *out, size_t room)
 {
     size_t size = name.size < room ? name.size : room - 1;
     memcpy(out, name.data, size);
@@ -141,7 +142,7 @@ static void store_schema(struct tact_log *log, const struct tact_mcap_schema *sc
         return;
     }
     log->schemas[log->schema_count].id = schema->id;
-    copy_name(schema->name, log->schemas[log->schema_count].name, sizeof log->schemas->name);
+    copy_topic_name(schema->name, log->schemas[log->schema_count].name, sizeof log->schemas->name);
     log->schema_count++;
 }
 
@@ -157,7 +158,7 @@ static void store_topic(struct tact_log *log, const struct tact_mcap_channel *ch
     }
     struct tact_log_topic *topic = &log->topics[log->topic_count];
     *topic = (struct tact_log_topic){.messages = 0};
-    copy_name(channel->topic, topic->name, sizeof topic->name);
+    copy_topic_name(channel->topic, topic->name, sizeof topic->name);
     for (size_t i = 0; i < log->schema_count; i++) {
         if (log->schemas[i].id == channel->schema) {
             memcpy(topic->type, log->schemas[i].name, sizeof topic->type);
@@ -191,8 +192,8 @@ int tact_log_scan_schema(struct tact_log *log, struct tact_span content, struct 
         return -EBADMSG;
     }
     store_schema(log, &schema);
-    if (log->layout_known || !tact_span_is(schema.name, TACT_SCHEMA_TICK) ||
-        !tact_span_is(schema.encoding, "ros2msg")) {
+    if (log->layout_known || !tact_span_equals_text(schema.name, TACT_SCHEMA_TICK) ||
+        !tact_span_equals_text(schema.encoding, "ros2msg")) {
         return 0;
     }
     log->layout_known = true;
@@ -201,7 +202,7 @@ int tact_log_scan_schema(struct tact_log *log, struct tact_span content, struct 
 }
 
 /* A topic has one channel, by which its messages are counted. */
-static int set_id(int *known, int id)
+static int set_topic_channel_id(int *known, int id)
 {
     if (*known >= 0 && *known != id) {
         return -EBADMSG;
@@ -218,14 +219,15 @@ int tact_log_scan_channel(struct tact_log *log, struct tact_span content)
         return -EBADMSG;
     }
     store_topic(log, &channel);
-    if (!tact_span_is(channel.encoding, "cdr")) {
+    if (!tact_span_equals_text(channel.encoding, "cdr")) {
         return 0;
     }
-    if (tact_span_is(channel.topic, TACT_TOPIC_TICK) && channel.schema == log->tick_schema) {
-        return set_id(&log->tick_channel, channel.id);
+    if (tact_span_equals_text(channel.topic, TACT_TOPIC_TICK) &&
+        channel.schema == log->tick_schema) {
+        return set_topic_channel_id(&log->tick_channel, channel.id);
     }
-    if (tact_span_is(channel.topic, TACT_TOPIC_EVENT)) {
-        return set_id(&log->event_channel, channel.id);
+    if (tact_span_equals_text(channel.topic, TACT_TOPIC_EVENT)) {
+        return set_topic_channel_id(&log->event_channel, channel.id);
     }
     return 0;
 }

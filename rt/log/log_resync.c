@@ -12,7 +12,7 @@
 #define FOOTER_BYTES 20
 
 /* Whether a record is confirmed by its checksum, or by the records that must follow it. */
-static bool is_verified(struct tact_log *log, const struct tact_mcap_record *record)
+static bool is_record_confirmed(struct tact_log *log, const struct tact_mcap_record *record)
 {
     struct tact_mcap_attachment attachment;
     struct tact_cursor map;
@@ -26,10 +26,11 @@ static bool is_verified(struct tact_log *log, const struct tact_mcap_record *rec
         return tact_mcap_parse_attachment(record->content, &attachment) == 0;
     case TACT_MCAP_METADATA:
         return tact_mcap_parse_metadata(record->content, &name, &map) == 0 &&
-               (tact_span_is(name, TACT_FACTS) || tact_span_is(name, TACT_RECOVERED) ||
-                tact_span_is(name, TACT_CONTINUED));
+               (tact_span_equals_text(name, TACT_FACTS) ||
+                tact_span_equals_text(name, TACT_RECOVERED) ||
+                tact_span_equals_text(name, TACT_CONTINUED));
     case TACT_MCAP_COVER:
-        return tact_mcap_parse_cover(record->content) == 0;
+        return tact_mcap_parse_damage_cover(record->content) == 0;
     case TACT_MCAP_DATA_END:
         return record->content.size == DATA_END_BYTES &&
                pread(log->file.fd, &next, 1, (off_t)log->file.offset) == 1 &&
@@ -39,18 +40,19 @@ static bool is_verified(struct tact_log *log, const struct tact_mcap_record *rec
     }
 }
 
-static bool is_at(struct tact_log *log, uint64_t at)
+static bool is_record_at(struct tact_log *log, uint64_t at)
 {
     struct tact_mcap_record record;
 
     log->file.offset = at;
-    bool found = tact_mcap_reader_next(&log->file, &record) == 0 && is_verified(log, &record);
+    bool found =
+        tact_mcap_reader_next(&log->file, &record) == 0 && is_record_confirmed(log, &record);
     log->file.offset = at;
     return found;
 }
 
 /* Whether a record may start here: a known opcode, and a length within the file. */
-static bool is_plausible(const uint8_t *head, uint64_t left, uint64_t *length)
+static bool is_plausible_record_head(const uint8_t *head, uint64_t left, uint64_t *length)
 {
     memcpy(length, head + 1, sizeof *length);
     return (head[0] == TACT_MCAP_CHUNK || head[0] == TACT_MCAP_ATTACHMENT ||
@@ -59,7 +61,7 @@ static bool is_plausible(const uint8_t *head, uint64_t left, uint64_t *length)
            left >= TACT_MCAP_RECORD_HEAD && *length <= left - TACT_MCAP_RECORD_HEAD;
 }
 
-int tact_log_resync(struct tact_log *log, uint64_t from)
+int tact_log_find_next_record(struct tact_log *log, uint64_t from)
 {
     uint8_t block[BLOCK];
     uint64_t size = log->file.size, at = from;
@@ -76,14 +78,14 @@ int tact_log_resync(struct tact_log *log, uint64_t from)
         }
         size_t places = (size_t)n - TACT_MCAP_RECORD_HEAD + 1;
         for (size_t i = 0; i < places; i++) {
-            if (!is_plausible(block + i, size - at - i, &length)) {
+            if (!is_plausible_record_head(block + i, size - at - i, &length)) {
                 continue;
             }
             if (length > budget) {
                 return -ENODATA;
             }
             budget -= length;
-            if (is_at(log, at + i)) {
+            if (is_record_at(log, at + i)) {
                 return 0;
             }
         }

@@ -123,7 +123,8 @@ static int scan_definition(struct tact_log *log, const struct tact_mcap_record *
 }
 
 /* Continues after a damaged range; the sequence numbers that follow show what was in it. */
-static int resume_after(struct tact_log *log, uint64_t at, const char *why, struct tact_error *err)
+static int resume_scan_after_damage(struct tact_log *log, uint64_t at, const char *why,
+                                    struct tact_error *err)
 {
     record_damage(log, at, log->file.offset - at, why);
     log->gap.ticks = log->gap.events = true;
@@ -132,9 +133,10 @@ static int resume_after(struct tact_log *log, uint64_t at, const char *why, stru
 
 /* Continues after a damaged record. Its length may be damaged, so the search for the next record
  * starts at its first byte. */
-static int skip_damage(struct tact_log *log, uint64_t at, const char *why, struct tact_error *err)
+static int skip_damaged_record(struct tact_log *log, uint64_t at, const char *why,
+                               struct tact_error *err)
 {
-    int rc = tact_log_resync(log, at + 1);
+    int rc = tact_log_find_next_record(log, at + 1);
 
     if (rc == -ENODATA) {
         return stop_at_damage(log, at, why);
@@ -147,17 +149,18 @@ static int skip_damage(struct tact_log *log, uint64_t at, const char *why, struc
         return rc;
     }
     log->skipped[log->skipped_count++] = (struct tact_mcap_range){at, log->file.offset};
-    return resume_after(log, at, why, err);
+    return resume_scan_after_damage(log, at, why, err);
 }
 
-static int scan_cover(struct tact_log *log, const struct tact_mcap_record *record,
-                      struct tact_error *err)
+static int scan_damage_cover(struct tact_log *log, const struct tact_mcap_record *record,
+                             struct tact_error *err)
 {
-    if (tact_mcap_parse_cover(record->content) != 0) {
-        return skip_damage(log, record->at, "a record that covers damage is damaged", err);
+    if (tact_mcap_parse_damage_cover(record->content) != 0) {
+        return skip_damaged_record(log, record->at, "a record that covers damage is damaged", err);
     }
     log->covered_count++;
-    return resume_after(log, record->at, "bytes were damaged before it was recovered", err);
+    return resume_scan_after_damage(log, record->at, "bytes were damaged before it was recovered",
+                                    err);
 }
 
 static int scan_data_end(struct tact_log *log, const struct tact_mcap_record *record,
@@ -168,7 +171,8 @@ static int scan_data_end(struct tact_log *log, const struct tact_mcap_record *re
 
     /* possibly another record with a damaged opcode: more data may follow */
     if (in.bad || in.left > 0) {
-        return skip_damage(log, record->at, "the record that ends the data is damaged", err);
+        return skip_damaged_record(log, record->at, "the record that ends the data is damaged",
+                                   err);
     }
     if (log->skipped_count > 0) {
         log->data_end_at = record->at;
@@ -249,14 +253,14 @@ static int scan_data_record(struct tact_log *log, const struct tact_mcap_record 
         why = "the facts of the session are damaged";
         break;
     case TACT_MCAP_COVER:
-        return scan_cover(log, record, err);
+        return scan_damage_cover(log, record, err);
     case TACT_MCAP_DATA_END:
         return scan_data_end(log, record, err);
     default:
         rc = -EBADMSG;
         why = "a record of a kind that tact does not write";
     }
-    return rc == -EBADMSG ? skip_damage(log, record->at, why, err) : rc;
+    return rc == -EBADMSG ? skip_damaged_record(log, record->at, why, err) : rc;
 }
 
 static int scan_summary_record(struct tact_log *log, const struct tact_mcap_record *record)
@@ -278,11 +282,11 @@ static int scan_summary_record(struct tact_log *log, const struct tact_mcap_reco
 }
 
 /* A length beyond the end of the file: the file was truncated there, or the length is damaged. */
-static int truncated_record(struct tact_log *log, uint64_t at, struct tact_error *err)
+static int report_truncated_record(struct tact_log *log, uint64_t at, struct tact_error *err)
 {
     size_t before = log->skipped_count;
     bool first = log->state.why[0] == '\0';
-    int rc = skip_damage(log, at, "the file ends inside a record", err);
+    int rc = skip_damaged_record(log, at, "the file ends inside a record", err);
 
     if (log->skipped_count > before && first) {
         snprintf(log->state.why, sizeof log->state.why, "the length of a record is damaged");
@@ -292,7 +296,7 @@ static int truncated_record(struct tact_log *log, uint64_t at, struct tact_error
 }
 
 /* Describes which ticks are lost. */
-static void describe_lost(const struct tact_log *log, struct tact_log_state *state)
+static void describe_lost_ticks(const struct tact_log *log, struct tact_log_state *state)
 {
     size_t used = strlen(state->why);
 
@@ -320,7 +324,7 @@ int tact_log_scan(struct tact_log *log, struct tact_error *err)
         uint64_t at = log->file.offset;
         rc = tact_mcap_reader_next(&log->file, &record);
         if (rc == -EBADMSG && log->data_end_at == 0) {
-            rc = truncated_record(log, at, err);
+            rc = report_truncated_record(log, at, err);
         } else if (rc == -ENODATA || rc == -EBADMSG) {
             log->truncated = true;
             rc = stop_at_damage(
@@ -339,6 +343,6 @@ int tact_log_scan(struct tact_log *log, struct tact_error *err)
         tact_error_set(err, rc, "out of memory");
     }
     log->state.events = log->event_count;
-    describe_lost(log, &log->state);
+    describe_lost_ticks(log, &log->state);
     return rc < 0 ? rc : 0;
 }

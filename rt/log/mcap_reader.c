@@ -11,8 +11,8 @@
 #include "mcap_internal.h"
 
 /* zstd's densest block: 128 KiB of one byte in 4 bytes. A frame that claims more is invalid. */
-#define ZSTD_RATIO_MAX 32768
-#define HEADER_LIMIT 1024 /* bytes */
+#define MAX_ZSTD_RATIO 32768
+#define MAX_HEADER_BYTES 1024 /* bytes */
 
 int tact_mcap_read_at(int fd, uint64_t at, uint8_t *data, size_t size)
 {
@@ -44,7 +44,7 @@ void tact_mcap_reader_start(struct tact_mcap_reader *reader, int fd, uint64_t en
 /* Whether damaged magic bytes still identify an MCAP file. */
 static bool is_damaged_magic(int fd, const uint8_t *magic)
 {
-    uint8_t header[TACT_MCAP_RECORD_HEAD + HEADER_LIMIT];
+    uint8_t header[TACT_MCAP_RECORD_HEAD + MAX_HEADER_BYTES];
     int right = 0;
     uint64_t length;
 
@@ -56,7 +56,7 @@ static bool is_damaged_magic(int fd, const uint8_t *magic)
         return false;
     }
     memcpy(&length, header + 1, sizeof length);
-    if (header[0] != TACT_MCAP_HEADER || length > HEADER_LIMIT ||
+    if (header[0] != TACT_MCAP_HEADER || length > MAX_HEADER_BYTES ||
         tact_mcap_read_at(fd, TACT_MCAP_MAGIC_SIZE + TACT_MCAP_RECORD_HEAD,
                           header + TACT_MCAP_RECORD_HEAD, length) != 0) {
         return false;
@@ -186,7 +186,7 @@ int tact_mcap_chunk_next(struct tact_cursor *chunk, struct tact_mcap_record *rec
     }
     record->opcode = tact_get_u8(chunk);
     record->at = 0;
-    record->content = tact_get(chunk, tact_get_u64(chunk));
+    record->content = tact_get_bytes(chunk, tact_get_u64(chunk));
     return chunk->bad ? -EBADMSG : 0;
 }
 
@@ -205,7 +205,7 @@ int tact_mcap_parse_header(struct tact_span content)
     return check_consumed(&in);
 }
 
-int tact_mcap_parse_cover(struct tact_span content)
+int tact_mcap_parse_damage_cover(struct tact_span content)
 {
     struct tact_cursor in = {content.data, content.size, false};
     uint32_t crc = tact_get_u32(&in);
@@ -219,7 +219,7 @@ static int decompress(struct tact_span packed, bool zstd, uint64_t size, struct 
     if (size > TACT_MCAP_CHUNK_LIMIT || (!zstd && size != packed.size)) {
         return -EBADMSG;
     }
-    if (zstd && (size / ZSTD_RATIO_MAX > packed.size ||
+    if (zstd && (size / MAX_ZSTD_RATIO > packed.size ||
                  ZSTD_getFrameContentSize(packed.data, packed.size) != size)) {
         return -EBADMSG;
     }
@@ -240,12 +240,12 @@ int tact_mcap_parse_chunk(struct tact_span content, struct tact_bytes *out)
 {
     struct tact_cursor in = {content.data, content.size, false};
 
-    tact_get(&in, 16); /* time of the first and of the last message */
+    tact_get_bytes(&in, 16); /* time of the first and of the last message */
     uint64_t size = tact_get_u64(&in);
     uint32_t crc = tact_get_u32(&in);
     struct tact_span compression = tact_get_text(&in);
-    struct tact_span packed = tact_get(&in, tact_get_u64(&in));
-    bool zstd = tact_span_is(compression, "zstd");
+    struct tact_span packed = tact_get_bytes(&in, tact_get_u64(&in));
+    bool zstd = tact_span_equals_text(compression, "zstd");
     int rc = check_consumed(&in);
     if (rc == 0 && !zstd && compression.size > 0) {
         rc = -EBADMSG;
@@ -290,7 +290,7 @@ int tact_mcap_parse_message(struct tact_span content, struct tact_mcap_message *
     out->sequence = tact_get_u32(&in);
     out->log_time = tact_get_u64(&in);
     tact_get_u64(&in); /* publish time */
-    out->data = tact_get(&in, in.left);
+    out->data = tact_get_bytes(&in, in.left);
     return check_consumed(&in);
 }
 
@@ -298,10 +298,10 @@ int tact_mcap_parse_attachment(struct tact_span content, struct tact_mcap_attach
 {
     struct tact_cursor in = {content.data, content.size, false};
 
-    tact_get(&in, 16); /* log and create time */
+    tact_get_bytes(&in, 16); /* log and create time */
     out->name = tact_get_text(&in);
     out->media_type = tact_get_text(&in);
-    out->data = tact_get(&in, tact_get_u64(&in));
+    out->data = tact_get_bytes(&in, tact_get_u64(&in));
     uint32_t crc = tact_get_u32(&in);
     if (check_consumed(&in) != 0 || tact_crc32(0, content.data, content.size - 4) != crc) {
         return -EBADMSG;

@@ -60,7 +60,7 @@ int tact_mcap_chunk_next(struct tact_cursor *chunk, struct tact_mcap_record *rec
 /** @retval 0 or -EBADMSG */
 int tact_mcap_parse_header(struct tact_span content);
 /** @retval 0 or -EBADMSG */
-int tact_mcap_parse_cover(struct tact_span content);
+int tact_mcap_parse_damage_cover(struct tact_span content);
 
 /** Decompresses a chunk into `out` (replacing its content) and verifies its checksum.
  * @retval 0, -EBADMSG or -ENOMEM */

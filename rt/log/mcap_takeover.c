@@ -51,7 +51,7 @@ static int restore_definition(struct tact_mcap_writer *writer, uint8_t opcode,
         writer->channel_count++;
     }
     size_t record = tact_mcap_begin_record(&group->records, opcode);
-    tact_put(&group->records, content.data, content.size);
+    tact_put_bytes(&group->records, content.data, content.size);
     tact_mcap_end_record(&group->records, record);
     group->count++;
     return failed(&group->records);
@@ -107,15 +107,15 @@ static const struct tact_mcap_range *find_damage(const struct takeover *t, uint6
     return NULL;
 }
 
-static void put_patch(struct takeover *t, uint64_t at, const void *data, size_t size)
+static void queue_file_patch(struct takeover *t, uint64_t at, const void *data, size_t size)
 {
     tact_put_u64(&t->writer->patches, at);
     tact_put_u64(&t->writer->patches, size);
-    tact_put(&t->writer->patches, data, size);
+    tact_put_bytes(&t->writer->patches, data, size);
 }
 
 /* Up to `end`, only message indexes or damage are allowed. */
-static int check_index(struct takeover *t, uint64_t end)
+static int check_message_index_range(struct takeover *t, uint64_t end)
 {
     const struct tact_mcap_range *damage = NULL;
     struct tact_mcap_record record;
@@ -151,8 +151,8 @@ static int restore_index(struct takeover *t)
     uint8_t *bytes = tact_bytes_reserve(&found, size);
     int rc = bytes ? tact_mcap_read_at(t->from->fd, at, bytes, size) : -ENOMEM;
     if (rc == 0 && memcmp(bytes, out->data, size) != 0) {
-        rc = check_index(t, at + size);
-        put_patch(t, at, out->data, size);
+        rc = check_message_index_range(t, at + size);
+        queue_file_patch(t, at, out->data, size);
     }
     tact_bytes_free(&found);
     t->file.offset = at + size;
@@ -167,7 +167,7 @@ static int restore_chunk(struct takeover *t, const struct tact_mcap_record *chun
     struct tact_mcap_writer *writer = t->writer;
     struct tact_cursor in = {chunk->content.data, chunk->content.size, false};
 
-    tact_get(&in, 28); /* times, size and checksum */
+    tact_get_bytes(&in, 28); /* times, size and checksum */
     bool zstd = tact_get_text(&in).size > 0;
     uint64_t compressed = tact_get_u64(&in);
     int rc = tact_mcap_parse_chunk(chunk->content, &writer->chunk);
@@ -223,7 +223,7 @@ static int restore_metadata(struct tact_mcap_writer *writer, const struct tact_m
     return 0;
 }
 
-static int add_crc(int fd, uint64_t at, uint64_t end, uint32_t *crc)
+static int add_file_range_crc(int fd, uint64_t at, uint64_t end, uint32_t *crc)
 {
     uint8_t block[BLOCK];
 
@@ -249,13 +249,13 @@ static int restore_damage(struct takeover *t, uint64_t end)
     if (end - at < sizeof head) {
         return -EBADMSG;
     }
-    int rc = add_crc(file->fd, at + sizeof head, end, &crc);
+    int rc = add_file_range_crc(file->fd, at + sizeof head, end, &crc);
     memcpy(head + 1, &length, sizeof length);
     memcpy(head + TACT_MCAP_RECORD_HEAD, &crc, sizeof crc);
-    put_patch(t, at, head, sizeof head);
+    queue_file_patch(t, at, head, sizeof head);
     file->crc = tact_crc32(file->crc, head, sizeof head);
     if (rc == 0) {
-        rc = add_crc(file->fd, at + sizeof head, end, &file->crc);
+        rc = add_file_range_crc(file->fd, at + sizeof head, end, &file->crc);
     }
     file->offset = end;
     t->writer->covered += end - at;
@@ -271,7 +271,7 @@ static int restore_header(struct takeover *t)
 
     t->file.offset += header.size;
     t->file.crc = tact_crc32(t->file.crc, header.data, header.size);
-    put_patch(t, at, header.data, header.size);
+    queue_file_patch(t, at, header.data, header.size);
     return t->file.offset <= t->from->end ? 0 : -EBADMSG;
 }
 
@@ -303,7 +303,7 @@ static int restore_file(struct takeover *t)
     struct tact_mcap_record record;
     int rc = t->from->header.size > 0 ? restore_header(t) : 0;
 
-    put_patch(t, 0, TACT_MCAP_MAGIC, TACT_MCAP_MAGIC_SIZE);
+    queue_file_patch(t, 0, TACT_MCAP_MAGIC, TACT_MCAP_MAGIC_SIZE);
     while (rc == 0 && t->file.offset < t->from->end) {
         const struct tact_mcap_range *damage = find_damage(t, t->file.offset);
         rc = damage ? restore_damage(t, damage->end) : tact_mcap_reader_next(&t->file, &record);
@@ -331,7 +331,7 @@ int tact_mcap_writer_take_over(const struct tact_mcap_takeover *from, struct tac
     /* A file that was closed without a message has its definitions outside any chunk. */
     if (rc == 0 && writer->groups[TACT_MCAP_GROUP_CHANNEL_INFOS].count == 0) {
         struct tact_span definitions = from->definitions;
-        tact_put(&writer->chunk, definitions.data, definitions.size);
+        tact_put_bytes(&writer->chunk, definitions.data, definitions.size);
         rc = restore_records(&t, (struct tact_cursor){definitions.data, definitions.size, false});
     }
     if (rc == 0) {
@@ -348,13 +348,13 @@ int tact_mcap_writer_take_over(const struct tact_mcap_takeover *from, struct tac
     return 0;
 }
 
-static int write_patches(struct tact_mcap_writer *writer)
+static int write_queued_patches(struct tact_mcap_writer *writer)
 {
     struct tact_cursor in = {writer->patches.data, writer->patches.size, false};
 
     while (in.left > 0) {
         uint64_t at = tact_get_u64(&in);
-        struct tact_span bytes = tact_get(&in, tact_get_u64(&in));
+        struct tact_span bytes = tact_get_bytes(&in, tact_get_u64(&in));
         ssize_t n = pwrite(writer->fd, bytes.data, bytes.size, (off_t)at);
         if (n != (ssize_t)bytes.size) {
             return n < 0 ? -errno : -EIO;
@@ -369,11 +369,11 @@ int tact_mcap_writer_resume(struct tact_mcap_writer *writer)
         lseek(writer->fd, (off_t)writer->offset, SEEK_SET) < 0) {
         return -errno;
     }
-    int rc = write_patches(writer);
+    int rc = write_queued_patches(writer);
     return rc ? rc : tact_mcap_write_output(writer);
 }
 
-uint64_t tact_mcap_writer_covered(const struct tact_mcap_writer *writer)
+uint64_t tact_mcap_writer_covered_bytes(const struct tact_mcap_writer *writer)
 {
     return writer->covered;
 }

@@ -109,7 +109,7 @@ int tact_mcap_writer_open(int fd, const char *profile, const char *library, int 
     if (rc != 0) {
         return rc;
     }
-    tact_put(&writer->output, TACT_MCAP_MAGIC, TACT_MCAP_MAGIC_SIZE);
+    tact_put_bytes(&writer->output, TACT_MCAP_MAGIC, TACT_MCAP_MAGIC_SIZE);
     tact_mcap_put_header(&writer->output, profile, library);
     rc = tact_mcap_write_output(writer);
     if (rc != 0) {
@@ -127,7 +127,7 @@ static void put_in_chunk_and_summary(struct tact_mcap_writer *writer, struct tac
     struct tact_bytes *records = &group->records;
 
     if (!records->failed) {
-        tact_put(&writer->chunk, records->data + before, records->size - before);
+        tact_put_bytes(&writer->chunk, records->data + before, records->size - before);
     }
     group->count++;
 }
@@ -147,7 +147,7 @@ int tact_mcap_writer_schema(struct tact_mcap_writer *writer, const char *name, c
     tact_put_text(out, name);
     tact_put_text(out, "ros2msg");
     tact_put_u32(out, (uint32_t)size);
-    tact_put(out, text, size);
+    tact_put_bytes(out, text, size);
     tact_mcap_end_record(out, record);
     put_in_chunk_and_summary(writer, group, before);
     return out->failed ? set_error(writer, -ENOMEM) : (int)group->count;
@@ -221,7 +221,7 @@ int tact_mcap_writer_attachment(struct tact_mcap_writer *writer, uint64_t time_n
     tact_put_text(out, name);
     tact_put_text(out, media_type);
     tact_put_u64(out, size);
-    tact_put(out, data, size);
+    tact_put_bytes(out, data, size);
     if (!out->failed) {
         tact_put_u32(out, tact_crc32(0, out->data + record, out->size - record));
     }
@@ -247,7 +247,7 @@ int tact_mcap_writer_metadata(struct tact_mcap_writer *writer, const char *name,
     size_t record = tact_mcap_begin_record(out, TACT_MCAP_METADATA);
     tact_put_text(out, name);
     tact_put_u32(out, (uint32_t)map->size);
-    tact_put(out, map->data, map->size);
+    tact_put_bytes(out, map->data, map->size);
     tact_mcap_end_record(out, record);
     uint64_t length = out->size;
     if (tact_mcap_write_output(writer) != 0) {
@@ -310,7 +310,7 @@ struct tact_span tact_mcap_writer_definitions(const struct tact_mcap_writer *wri
     return (struct tact_span){writer->chunk.data, writer->chunk.size};
 }
 
-size_t tact_mcap_writer_pending(const struct tact_mcap_writer *writer)
+size_t tact_mcap_writer_open_chunk_bytes(const struct tact_mcap_writer *writer)
 {
     return writer->chunk_messages ? writer->chunk.size : 0;
 }
@@ -342,7 +342,7 @@ static int put_chunk(struct tact_mcap_writer *writer, uint64_t *compressed)
         }
         out->size += size;
     } else {
-        tact_put(out, chunk->data, chunk->size);
+        tact_put_bytes(out, chunk->data, chunk->size);
     }
     *compressed = out->size - length_at - 8;
     tact_set_u64(out, length_at, *compressed);
@@ -375,7 +375,7 @@ void tact_mcap_index_chunk(struct tact_mcap_writer *writer, uint64_t at, uint64_
         size_t record = tact_mcap_begin_record(out, TACT_MCAP_MESSAGE_INDEX);
         tact_put_u16(out, (uint16_t)c);
         tact_put_u32(out, (uint32_t)index->size);
-        tact_put(out, index->data, index->size);
+        tact_put_bytes(out, index->data, index->size);
         tact_mcap_end_record(out, record);
         index->size = 0;
     }
@@ -398,10 +398,11 @@ void tact_mcap_index_chunk(struct tact_mcap_writer *writer, uint64_t at, uint64_
 
 /* The second chunk repeats the schemas and channels: without an index, a damaged first chunk then
  * costs only itself. */
-static void repeat_definitions(struct tact_mcap_writer *writer)
+static void write_definitions_again(struct tact_mcap_writer *writer)
 {
     for (int g = TACT_MCAP_GROUP_SCHEMAS; g <= TACT_MCAP_GROUP_CHANNEL_INFOS; g++) {
-        tact_put(&writer->chunk, writer->groups[g].records.data, writer->groups[g].records.size);
+        tact_put_bytes(&writer->chunk, writer->groups[g].records.data,
+                       writer->groups[g].records.size);
     }
 }
 
@@ -424,7 +425,7 @@ int tact_mcap_writer_flush(struct tact_mcap_writer *writer)
                           writer->zstd ? "zstd" : "");
     rc = tact_mcap_write_output(writer);
     if (rc == 0 && writer->groups[TACT_MCAP_GROUP_CHUNKS].count == 1) {
-        repeat_definitions(writer);
+        write_definitions_again(writer);
     }
     return rc;
 }
@@ -491,14 +492,14 @@ static int write_summary(struct tact_mcap_writer *writer)
         if (group->records.failed) {
             return set_error(writer, -ENOMEM);
         }
-        tact_put(out, group->records.data, group->records.size);
+        tact_put_bytes(out, group->records.data, group->records.size);
         put_summary_offset(&offsets, group->opcode, base + start, out->size - start);
     }
     size_t statistics = out->size;
     put_statistics(writer, out);
     put_summary_offset(&offsets, TACT_MCAP_STATISTICS, base + statistics, out->size - statistics);
     size_t summary_offsets = out->size;
-    tact_put(out, offsets.data, offsets.size);
+    tact_put_bytes(out, offsets.data, offsets.size);
     out->failed = out->failed || offsets.failed;
     tact_bytes_free(&offsets);
     record = tact_mcap_begin_record(out, TACT_MCAP_FOOTER);
@@ -508,7 +509,7 @@ static int write_summary(struct tact_mcap_writer *writer)
     if (!out->failed) {
         tact_put_u32(out, tact_crc32(0, out->data + summary, out->size - summary));
     }
-    tact_put(out, TACT_MCAP_MAGIC, TACT_MCAP_MAGIC_SIZE);
+    tact_put_bytes(out, TACT_MCAP_MAGIC, TACT_MCAP_MAGIC_SIZE);
     return tact_mcap_write_output(writer);
 }
 
@@ -522,7 +523,7 @@ int tact_mcap_writer_close(struct tact_mcap_writer *writer, uint64_t *bytes)
     tact_mcap_writer_flush(writer);
     if (writer->error == 0 && writer->groups[TACT_MCAP_GROUP_CHUNKS].count == 0) {
         /* without a message, the schemas are in no chunk and are written directly */
-        tact_put(&writer->output, writer->chunk.data, writer->chunk.size);
+        tact_put_bytes(&writer->output, writer->chunk.data, writer->chunk.size);
     }
     if (writer->error == 0 && tact_mcap_write_output(writer) == 0 && write_summary(writer) == 0) {
         tact_mcap_writer_sync(writer);

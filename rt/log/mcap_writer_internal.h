@@ -48,7 +48,7 @@ int tact_mcap_writer_take_over(const struct tact_mcap_takeover *from,
 int tact_mcap_writer_resume(struct tact_mcap_writer *writer);
 
 /** Bytes of damage that are, or will be, covered. */
-uint64_t tact_mcap_writer_covered(const struct tact_mcap_writer *writer);
+uint64_t tact_mcap_writer_covered_bytes(const struct tact_mcap_writer *writer);
 
 /** Skips the sequence numbers of lost messages of a channel. */
 void tact_mcap_writer_skip_sequence(struct tact_mcap_writer *writer, int channel, uint32_t count);
@@ -86,7 +86,7 @@ uint32_t tact_mcap_writer_crc(const struct tact_mcap_writer *writer);
 struct tact_span tact_mcap_writer_definitions(const struct tact_mcap_writer *writer);
 
 /** Bytes of messages in the open chunk. */
-size_t tact_mcap_writer_pending(const struct tact_mcap_writer *writer);
+size_t tact_mcap_writer_open_chunk_bytes(const struct tact_mcap_writer *writer);
 
 /** Writes the chunk and its index, if not empty. */
 int tact_mcap_writer_flush(struct tact_mcap_writer *writer);

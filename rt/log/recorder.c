@@ -146,15 +146,15 @@ const char *tact_recorder_path(const struct tact_recorder *recorder)
     return recorder->path;
 }
 
-static struct tact_recorder_part *current_part(const struct tact_recorder *recorder)
+static struct tact_recorder_part *current_recorder_part(const struct tact_recorder *recorder)
 {
     return atomic_load_explicit(&recorder->current, memory_order_acquire);
 }
 
 /* Switches to the next file if it is ready, starting with this tick. */
-static struct tact_recorder_part *switch_part(struct tact_recorder *recorder)
+static struct tact_recorder_part *switch_to_next_part(struct tact_recorder *recorder)
 {
-    struct tact_recorder_part *now = current_part(recorder);
+    struct tact_recorder_part *now = current_recorder_part(recorder);
     struct tact_recorder_part *next = atomic_load_explicit(&recorder->next, memory_order_acquire);
 
     if (!next) {
@@ -172,17 +172,17 @@ static struct tact_recorder_part *switch_part(struct tact_recorder *recorder)
 
 struct tact_record *tact_recorder_begin(struct tact_recorder *recorder)
 {
-    return tact_recorder_part_begin(switch_part(recorder));
+    return tact_recorder_part_begin(switch_to_next_part(recorder));
 }
 
 void tact_recorder_commit(struct tact_recorder *recorder)
 {
-    tact_recorder_part_commit(current_part(recorder));
+    tact_recorder_part_commit(current_recorder_part(recorder));
 }
 
 void tact_recorder_wait_room(struct tact_recorder *recorder)
 {
-    const struct tact_recorder_part *part = current_part(recorder);
+    const struct tact_recorder_part *part = current_recorder_part(recorder);
     const struct tact_ring *ticks = part->rings.rings[TACT_RING_TICKS];
 
     while ((tact_ring_occupancy(ticks) >= tact_ring_capacity(ticks) ||
@@ -199,7 +199,7 @@ int tact_recorder_event(struct tact_recorder *recorder, uint64_t tick, int64_t s
     int rc;
 
     do { /* a part that was closed meanwhile is no longer current */
-        rc = tact_recorder_part_event(current_part(recorder), tick, stamp_ns, name, text);
+        rc = tact_recorder_part_event(current_recorder_part(recorder), tick, stamp_ns, name, text);
     } while (rc == -EAGAIN);
     return rc;
 }
@@ -207,23 +207,23 @@ int tact_recorder_event(struct tact_recorder *recorder, uint64_t tick, int64_t s
 int tact_recorder_event_rt(struct tact_recorder *recorder, uint64_t tick, int64_t stamp_ns,
                            const char *name, const char *text)
 {
-    return tact_recorder_part_event_rt(current_part(recorder), tick, stamp_ns, name, text);
+    return tact_recorder_part_event_rt(current_recorder_part(recorder), tick, stamp_ns, name, text);
 }
 
 int tact_recorder_pressure(struct tact_recorder *recorder, uint64_t tick, int64_t stamp_ns,
                            const struct tact_pressure *map)
 {
-    return tact_recorder_part_pressure(current_part(recorder), tick, stamp_ns, map);
+    return tact_recorder_part_pressure(current_recorder_part(recorder), tick, stamp_ns, map);
 }
 
 uint64_t tact_recorder_overruns(const struct tact_recorder *recorder)
 {
     return atomic_load_explicit(&recorder->overruns, memory_order_relaxed) +
-           tact_ring_overruns(current_part(recorder)->rings.rings[TACT_RING_TICKS]);
+           tact_ring_overruns(current_recorder_part(recorder)->rings.rings[TACT_RING_TICKS]);
 }
 
 /* Sums the reports of all parts. A file that was created and never used is removed. */
-static void sum_reports(struct tact_recorder *recorder, struct tact_recorder_report *all)
+static void sum_part_reports(struct tact_recorder *recorder, struct tact_recorder_report *all)
 {
     for (const struct tact_recorder_part *part = recorder->last; part; part = part->before) {
         const struct tact_recorder_report *one = &part->report;
@@ -259,7 +259,7 @@ int tact_recorder_close(struct tact_recorder *recorder, struct tact_recorder_rep
         return 0;
     }
     /* The current part's thread may still create another part until it has ended. */
-    struct tact_recorder_part *part = current_part(recorder);
+    struct tact_recorder_part *part = current_recorder_part(recorder);
     atomic_store_explicit(&part->stop, true, memory_order_release);
     tact_recorder_part_join(part);
     for (part = recorder->last; part; part = part->before) {
@@ -268,7 +268,7 @@ int tact_recorder_close(struct tact_recorder *recorder, struct tact_recorder_rep
     for (part = recorder->last; part; part = part->before) {
         tact_recorder_part_join(part);
     }
-    sum_reports(recorder, &all);
+    sum_part_reports(recorder, &all);
     if (report) {
         *report = all;
     }

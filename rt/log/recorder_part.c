@@ -15,8 +15,8 @@
 #include "../thread_internal.h"
 
 #define NS_PER_S INT64_C(1000000000)
-#define EVENT_BYTES (1 << 20)
-#define RING_LEAST 16
+#define MAX_QUEUED_EVENT_BYTES (1 << 20)
+#define MIN_RING_ELEMENTS 16
 
 static int64_t clock_ns(clockid_t clock)
 {
@@ -60,7 +60,7 @@ static uint32_t ring_ticks(const struct tact_recorder_options *options, size_t r
 {
     uint32_t ticks = options->ring_ticks;
 
-    while (ticks > RING_LEAST && (size_t)ticks * record_bytes > TACT_RECORDER_RING_BYTES) {
+    while (ticks > MIN_RING_ELEMENTS && (size_t)ticks * record_bytes > TACT_RECORDER_RING_BYTES) {
         ticks /= 2;
     }
     return ticks;
@@ -83,7 +83,7 @@ struct tact_ring_sizes tact_recorder_sizes(const struct tact_recorder_options *o
 }
 
 /* Falls back to private memory: without rings that survive the process, recording still works. */
-static int make_rings(struct tact_recorder_part *recorder, const struct tact_layout *layout)
+static int create_part_rings(struct tact_recorder_part *recorder, const struct tact_layout *layout)
 {
     struct tact_ring_sizes sizes = tact_recorder_sizes(&recorder->options, layout);
     const char *folder = recorder->options.ring_folder;
@@ -114,7 +114,7 @@ static int make_rings(struct tact_recorder_part *recorder, const struct tact_lay
                      "overwritten and not recovered",
                      recorder->path);
     }
-    rc = rc == 0 ? 0 : tact_ring_file_private(&recorder->rings, &sizes);
+    rc = rc == 0 ? 0 : tact_ring_file_in_private_memory(&recorder->rings, &sizes);
     if (rc == 0 && recorder->options.ring_pressures > 0) {
         rc = tact_ring_create(&recorder->pressures, recorder->options.ring_pressures,
                               sizeof(struct tact_ring_pressure), 0);
@@ -123,9 +123,9 @@ static int make_rings(struct tact_recorder_part *recorder, const struct tact_lay
 }
 
 /* Everything but the thread. */
-static int open_part(struct tact_recorder_part *recorder,
-                     const struct tact_recorder_content *content, bool *made,
-                     struct tact_error *err)
+static int open_recorder_part(struct tact_recorder_part *recorder,
+                              const struct tact_recorder_content *content, bool *made,
+                              struct tact_error *err)
 {
     int64_t now = clock_ns(CLOCK_MONOTONIC);
     int64_t anchor = recorder->options.wall_anchor_ns;
@@ -155,7 +155,7 @@ static int open_part(struct tact_recorder_part *recorder,
     if (rc != 0) {
         return tact_error_set(err, rc, "cannot write the log: %s", strerror(-rc));
     }
-    rc = make_rings(recorder, content->layout);
+    rc = create_part_rings(recorder, content->layout);
     if (rc != 0) {
         return tact_error_set(err, rc, "the recorder's rings: %s", strerror(-rc));
     }
@@ -179,7 +179,7 @@ int tact_recorder_part_open(struct tact_recorder *owner, unsigned number,
     part->synced_ns = clock_ns(CLOCK_MONOTONIC);
     pthread_mutex_init(&part->lock, NULL);
     bool made = false;
-    int rc = open_part(part, content, &made, err);
+    int rc = open_recorder_part(part, content, &made, err);
     if (rc == 0) {
         rc = start_thread(part);
         if (rc != 0) {
@@ -216,8 +216,8 @@ static void copy_truncated(char *to, const char *from, size_t size)
     memset(to + length, 0, size - length);
 }
 
-static int push_event(struct tact_recorder_part *recorder, int ring, uint64_t tick,
-                      int64_t stamp_ns, const char *name, const char *text)
+static int push_event_to_ring(struct tact_recorder_part *recorder, int ring, uint64_t tick,
+                              int64_t stamp_ns, const char *name, const char *text)
 {
     struct tact_ring_event *event = tact_ring_file_begin(&recorder->rings, ring);
 
@@ -232,8 +232,8 @@ static int push_event(struct tact_recorder_part *recorder, int ring, uint64_t ti
     return 0;
 }
 
-static int queue_event(struct tact_recorder_part *recorder, uint64_t tick, int64_t stamp_ns,
-                       const char *name, size_t name_size, const char *text, size_t text_size)
+static int queue_long_event(struct tact_recorder_part *recorder, uint64_t tick, int64_t stamp_ns,
+                            const char *name, size_t name_size, const char *text, size_t text_size)
 {
     struct tact_queued_event *event = malloc(sizeof *event + name_size + text_size);
 
@@ -256,7 +256,7 @@ int tact_recorder_part_event(struct tact_recorder_part *recorder, uint64_t tick,
     size_t name_size = strlen(name) + 1, text_size = strlen(text) + 1;
     int rc = -ENOBUFS;
 
-    if (name_size + text_size > EVENT_BYTES) {
+    if (name_size + text_size > MAX_QUEUED_EVENT_BYTES) {
         return -EMSGSIZE;
     }
     pthread_mutex_lock(&recorder->lock);
@@ -266,10 +266,10 @@ int tact_recorder_part_event(struct tact_recorder_part *recorder, uint64_t tick,
     }
     if (!recorder->queue && name_size <= TACT_RECORDER_EVENT_NAME &&
         text_size <= TACT_RECORDER_EVENT_TEXT) {
-        rc = push_event(recorder, TACT_RING_ASYNC_EVENTS, tick, stamp_ns, name, text);
+        rc = push_event_to_ring(recorder, TACT_RING_ASYNC_EVENTS, tick, stamp_ns, name, text);
     }
     if (rc != 0) {
-        rc = queue_event(recorder, tick, stamp_ns, name, name_size, text, text_size);
+        rc = queue_long_event(recorder, tick, stamp_ns, name, name_size, text, text_size);
     }
     pthread_mutex_unlock(&recorder->lock);
     return rc;
@@ -278,7 +278,7 @@ int tact_recorder_part_event(struct tact_recorder_part *recorder, uint64_t tick,
 int tact_recorder_part_event_rt(struct tact_recorder_part *part, uint64_t tick, int64_t stamp_ns,
                                 const char *name, const char *text)
 {
-    return push_event(part, TACT_RING_EVENTS, tick, stamp_ns, name, text);
+    return push_event_to_ring(part, TACT_RING_EVENTS, tick, stamp_ns, name, text);
 }
 
 /* The valid part of a map. */

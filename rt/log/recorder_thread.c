@@ -76,7 +76,7 @@ void tact_recorder_flush(struct tact_recorder_part *recorder)
     for (int i = 0; i < TACT_RINGS; i++) {
         next[i] = tact_ring_tail(recorder->rings.rings[i]) + recorder->unflushed[i];
     }
-    tact_ring_file_mark(&recorder->rings, tact_mcap_writer_offset(recorder->writer), next);
+    tact_ring_file_write_mark(&recorder->rings, tact_mcap_writer_offset(recorder->writer), next);
     if (tact_mcap_writer_flush(recorder->writer) == 0) {
         recorder->report.records += recorder->pending_records;
         recorder->report.events += recorder->pending_events;
@@ -108,9 +108,10 @@ static bool is_empty(const struct tact_recorder_part *recorder)
 }
 
 /* A chunk is due before the ring is full. */
-static bool is_full(const struct tact_recorder_part *recorder)
+static bool is_chunk_due(const struct tact_recorder_part *recorder)
 {
-    bool full = tact_mcap_writer_pending(recorder->writer) >= recorder->options.chunk_bytes;
+    bool full =
+        tact_mcap_writer_open_chunk_bytes(recorder->writer) >= recorder->options.chunk_bytes;
 
     for (int i = 0; i < TACT_RINGS; i++) {
         full = full || recorder->unflushed[i] >= (recorder->rings.sizes.capacity[i] + 1) / 2;
@@ -153,8 +154,8 @@ void tact_recorder_append_record(struct tact_recorder_part *recorder,
     recorder->pending_records++;
     recorder->unflushed[TACT_RING_TICKS]++;
     /* unsigned: a stamp that steps back ends the chunk too */
-    if (is_full(recorder) || (uint64_t)record->stamp_ns - (uint64_t)recorder->chunk_stamp_ns >=
-                                 (uint64_t)recorder->options.chunk_ns) {
+    if (is_chunk_due(recorder) || (uint64_t)record->stamp_ns - (uint64_t)recorder->chunk_stamp_ns >=
+                                      (uint64_t)recorder->options.chunk_ns) {
         tact_recorder_flush(recorder);
     }
 }
@@ -184,13 +185,14 @@ void tact_recorder_append_event(struct tact_recorder_part *recorder, int ring,
     event.text[sizeof event.text - 1] = '\0';
     encode_event(recorder, event.tick, event.stamp_ns, event.name, event.text);
     recorder->unflushed[ring]++;
-    if (is_full(recorder)) {
+    if (is_chunk_due(recorder)) {
         tact_recorder_flush(recorder);
     }
 }
 
 /* Long events are only in the memory of the process, so they are written at once. */
-static void append_queue(struct tact_recorder_part *recorder, struct tact_queued_event *event)
+static void append_queued_event(struct tact_recorder_part *recorder,
+                                struct tact_queued_event *event)
 {
     bool any = event != NULL;
 
@@ -203,7 +205,7 @@ static void append_queue(struct tact_recorder_part *recorder, struct tact_queued
         }
         free(event);
         event = next;
-        if (is_full(recorder)) {
+        if (is_chunk_due(recorder)) {
             tact_recorder_flush(recorder);
         }
     }
@@ -212,7 +214,7 @@ static void append_queue(struct tact_recorder_part *recorder, struct tact_queued
     }
 }
 
-static void append_until(struct tact_recorder_part *recorder, int ring, uint32_t until)
+static void append_elements_until(struct tact_recorder_part *recorder, int ring, uint32_t until)
 {
     struct tact_ring_file *rings = &recorder->rings;
 
@@ -243,7 +245,7 @@ static void append_pressures(struct tact_recorder_part *recorder)
             recorder->pending_left_out += from->map.left_out;
         }
         tact_ring_release(recorder->pressures);
-        if (is_full(recorder)) {
+        if (is_chunk_due(recorder)) {
             tact_recorder_flush(recorder);
         }
     }
@@ -251,12 +253,12 @@ static void append_pressures(struct tact_recorder_part *recorder)
 
 /* Drains what is in the rings now: a producer that fills one continuously must not starve the
  * others. */
-static void drain_once(struct tact_recorder_part *recorder)
+static void drain_rings_once(struct tact_recorder_part *recorder)
 {
     struct tact_ring *const *rings = recorder->rings.rings;
 
-    append_until(recorder, TACT_RING_TICKS, tact_ring_head(rings[TACT_RING_TICKS]));
-    append_until(recorder, TACT_RING_EVENTS, tact_ring_head(rings[TACT_RING_EVENTS]));
+    append_elements_until(recorder, TACT_RING_TICKS, tact_ring_head(rings[TACT_RING_TICKS]));
+    append_elements_until(recorder, TACT_RING_EVENTS, tact_ring_head(rings[TACT_RING_EVENTS]));
     append_pressures(recorder);
     /* the queue is newer than the ring */
     pthread_mutex_lock(&recorder->lock);
@@ -265,14 +267,14 @@ static void drain_once(struct tact_recorder_part *recorder)
     recorder->queue = NULL;
     recorder->queue_end = &recorder->queue;
     pthread_mutex_unlock(&recorder->lock);
-    append_until(recorder, TACT_RING_ASYNC_EVENTS, until);
-    append_queue(recorder, queue);
+    append_elements_until(recorder, TACT_RING_ASYNC_EVENTS, until);
+    append_queued_event(recorder, queue);
 }
 
 static void drain(struct tact_recorder_part *recorder)
 {
     do {
-        drain_once(recorder);
+        drain_rings_once(recorder);
     } while (tact_ring_file_peek(&recorder->rings, TACT_RING_TICKS,
                                  recorder->unflushed[TACT_RING_TICKS]));
 }
@@ -296,7 +298,7 @@ static void check_file_name(struct tact_recorder_part *recorder)
 
 /* The thread of the previous part has ended or is about to. Until it has, its `joined` belongs to
  * tact_recorder_close(): the previous part may still be the current one. */
-static void join_previous(struct tact_recorder_part *part)
+static void join_previous_part(struct tact_recorder_part *part)
 {
     struct tact_recorder_part *before = part->before;
 
@@ -317,7 +319,7 @@ static void close_for_events(struct tact_recorder_part *part)
 }
 
 /* failure only costs cache misses */
-static void avoid_cpu(int cpu)
+static void pin_away_from_cpu(int cpu)
 {
     cpu_set_t allowed;
 
@@ -336,7 +338,7 @@ void *tact_recorder_run(void *argument)
     struct timespec pause = {.tv_nsec = POLL_NS};
     bool stop;
 
-    avoid_cpu(recorder->options.loop_cpu);
+    pin_away_from_cpu(recorder->options.loop_cpu);
     do {
         stop = atomic_load_explicit(&recorder->stop, memory_order_acquire) ||
                atomic_load_explicit(&recorder->retired, memory_order_acquire);
@@ -361,7 +363,7 @@ void *tact_recorder_run(void *argument)
         if (stop) {
             break;
         }
-        join_previous(recorder);
+        join_previous_part(recorder);
         clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
     } while (true);
     close_for_events(recorder);

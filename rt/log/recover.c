@@ -58,7 +58,7 @@ static int open_log(struct recovery *r)
 
 /* Compares the bytes that were in the log when the rings were created: they identify it. Magic
  * bytes and header are the same in all logs of a version, and may be damaged. */
-static int check_prefix(const struct recovery *r, bool *same)
+static int compare_log_prefix(const struct recovery *r, bool *same)
 {
     const struct tact_description *d = &r->description;
     uint8_t block[BLOCK];
@@ -121,7 +121,7 @@ static int read_description(struct recovery *r)
         rings->sizes.content[TACT_RING_ASYNC_EVENTS] != sizeof(struct tact_ring_event)) {
         return refuse(r, "the rings of its recorder do not match their description");
     }
-    rc = check_prefix(r, &same);
+    rc = compare_log_prefix(r, &same);
     if (rc != 0) {
         return tact_error_set(r->err, rc, "cannot read the log: %s", strerror(-rc));
     }
@@ -217,7 +217,7 @@ static bool is_valid_element(struct recovery *r, int ring, uint32_t index)
 
 /* Elements that were written and released, and whose chunk is damaged at the end of the file, are
  * still in the ring until they are overwritten. */
-static int restore_released(struct recovery *r, int ring)
+static int restore_released_elements(struct recovery *r, int ring)
 {
     struct tact_ring *from = r->recorder.rings.rings[ring];
     uint32_t head = tact_ring_head(from), tail = tact_ring_tail(from);
@@ -245,8 +245,8 @@ static int restore_released(struct recovery *r, int ring)
     return 0;
 }
 
-/* Number of whole chunks after damage that exceeded the search of tact_log_resync(). */
-static int chunks_after(const struct recovery *r, uint64_t from, bool *follow)
+/* Number of whole chunks after damage that exceeded the search of tact_log_find_next_record(). */
+static int count_chunks_after_damage(const struct recovery *r, uint64_t from, bool *follow)
 {
     struct tact_mcap_reader file;
     struct tact_mcap_record record;
@@ -305,7 +305,7 @@ static int check_damage(struct recovery *r)
     if (state->file_bytes - log->intact_end > 2 * TACT_MCAP_CHUNK_LIMIT) {
         return refuse(r, "more than a recorder writes at once is damaged at the end of the log");
     }
-    int rc = chunks_after(r, log->intact_end, &follow);
+    int rc = count_chunks_after_damage(r, log->intact_end, &follow);
     if (rc != 0) {
         return tact_error_set(r->err, rc, "cannot read the log: %s", strerror(-rc));
     }
@@ -314,7 +314,7 @@ static int check_damage(struct recovery *r)
 
 /* Whether damage at the end stays in the file: not if a kill truncated it or the rings have its
  * content, and not after other damage, where numbers may be missing already. */
-static bool keeps_damaged_end(const struct recovery *r)
+static bool is_damaged_end_kept(const struct recovery *r)
 {
     const struct tact_log *log = r->log;
     bool lost =
@@ -326,7 +326,7 @@ static bool keeps_damaged_end(const struct recovery *r)
     return lost ? !log->gap.ticks || !log->gap.events : !log->truncated && !r->described;
 }
 
-static int list_damage(struct recovery *r)
+static int list_damaged_ranges(struct recovery *r)
 {
     const struct tact_log *log = r->log;
 
@@ -339,7 +339,7 @@ static int list_damage(struct recovery *r)
         memcpy(r->damaged, log->skipped, log->skipped_count * sizeof *r->damaged);
     }
     r->damaged_count = log->skipped_count;
-    if (keeps_damaged_end(r)) {
+    if (is_damaged_end_kept(r)) {
         if (log->file.size - r->end < TACT_MCAP_COVER_MIN) {
             return refuse(r, "ticks that had been written are missing from the log");
         }
@@ -355,7 +355,7 @@ static int check_rings(struct recovery *r)
     int rc = 0;
 
     for (int i = 0; rc == 0 && i < TACT_RINGS; i++) {
-        rc = restore_released(r, i);
+        rc = restore_released_elements(r, i);
     }
     if (rc == 0 && r->log->chunk_count > 0 &&
         (r->log->layout.size != encoder->size ||
@@ -368,7 +368,7 @@ static int check_rings(struct recovery *r)
 }
 
 /* Appends the elements of a ring from next[ring] on; the open chunk starts there. */
-static void append_ring(struct recovery *r, int ring, uint64_t *added, uint64_t *lost)
+static void append_elements(struct recovery *r, int ring, uint64_t *added, uint64_t *lost)
 {
     struct tact_recorder_part *recorder = &r->recorder;
     bool damaged;
@@ -398,7 +398,7 @@ static void report_damage(struct recovery *r)
     struct tact_recover_report *report = &r->report;
     uint32_t at_end = r->lost[TACT_RING_TICKS];
 
-    report->bytes_covered = tact_mcap_writer_covered(r->recorder.writer);
+    report->bytes_covered = tact_mcap_writer_covered_bytes(r->recorder.writer);
     if (report->bytes_covered == 0) {
         return;
     }
@@ -414,13 +414,13 @@ static void report_damage(struct recovery *r)
     }
 }
 
-static void put_fact(struct tact_bytes *map, const char *key, const char *value)
+static void put_recovery_fact(struct tact_bytes *map, const char *key, const char *value)
 {
     tact_put_text(map, key);
     tact_put_text(map, value);
 }
 
-static int put_facts(struct recovery *r)
+static int put_recovery_facts(struct recovery *r)
 {
     const struct tact_recover_report *report = &r->report;
     struct tact_bytes map = {0};
@@ -435,10 +435,10 @@ static int put_facts(struct recovery *r)
     char text[32];
     for (size_t i = 0; i < count; i++) {
         snprintf(text, sizeof text, "%" PRIu64, facts[i].value);
-        put_fact(&map, facts[i].key, text);
+        put_recovery_fact(&map, facts[i].key, text);
     }
     if (report->damage[0]) {
-        put_fact(&map, "damage", report->damage);
+        put_recovery_fact(&map, "damage", report->damage);
     }
     tact_put_facts_crc(&map);
     int rc = tact_mcap_writer_metadata(r->recorder.writer, TACT_RECOVERED, &map);
@@ -462,16 +462,16 @@ static int finish_log(struct recovery *r)
                                        r->lost[TACT_RING_TICKS]);
         tact_mcap_writer_skip_sequence(recorder->writer, recorder->encoder.event_channel,
                                        r->lost[TACT_RING_EVENTS] + r->lost[TACT_RING_ASYNC_EVENTS]);
-        append_ring(r, TACT_RING_TICKS, &report->ticks_added, &report->ticks_lost);
-        append_ring(r, TACT_RING_EVENTS, &report->events_added, &report->events_lost);
-        append_ring(r, TACT_RING_ASYNC_EVENTS, &report->events_added, &report->events_lost);
+        append_elements(r, TACT_RING_TICKS, &report->ticks_added, &report->ticks_lost);
+        append_elements(r, TACT_RING_EVENTS, &report->events_added, &report->events_lost);
+        append_elements(r, TACT_RING_ASYNC_EVENTS, &report->events_added, &report->events_lost);
         tact_recorder_flush(recorder);
     }
     if (rc == 0) {
         rc = recorder->report.error;
     }
     if (rc == 0) {
-        rc = put_facts(r);
+        rc = put_recovery_facts(r);
     }
     report->ticks += report->ticks_added;
     report->events += report->events_added;
@@ -557,7 +557,7 @@ static int recover(struct recovery *r, const char *folder)
         rc = check_rings(r);
     }
     if (rc == 0) {
-        rc = list_damage(r);
+        rc = list_damaged_ranges(r);
     }
     if (rc == 0) {
         rc = resume_writer(r);

@@ -16,13 +16,13 @@
 #endif
 
 #define MAGIC UINT64_C(0x33474e5254434154) /* "TACTRNG3", written last */
-#define TMPFS UINT32_C(0x01021994)
-#define MARKS_AT 256
-#define SESSION_AT 512
-#define ALIGN 64
-#define SESSION_LIMIT (UINT32_C(64) << 20)
-#define CONTENT_LIMIT (UINT32_C(16) << 20)
-#define CAPACITY_LIMIT (UINT32_C(1) << 24)
+#define TMPFS_MAGIC_NUMBER UINT32_C(0x01021994)
+#define MARKS_FILE_OFFSET 256
+#define SESSION_FILE_OFFSET 512
+#define ELEMENT_ALIGNMENT 64
+#define MAX_SESSION_BYTES (UINT32_C(64) << 20)
+#define MAX_CONTENT_BYTES (UINT32_C(16) << 20)
+#define MAX_RING_CAPACITY (UINT32_C(1) << 24)
 
 /* At the start of the file, in the machine's byte order (little-endian): it is not moved to another
  * machine. */
@@ -33,8 +33,9 @@ struct head {
     struct tact_ring_sizes sizes;
 };
 
-_Static_assert(sizeof(struct head) <= MARKS_AT, "the marks are directly after the header");
-_Static_assert(MARKS_AT + 2 * sizeof(struct tact_ring_mark) <= SESSION_AT, "then the description");
+_Static_assert(sizeof(struct head) <= MARKS_FILE_OFFSET, "the marks are directly after the header");
+_Static_assert(MARKS_FILE_OFFSET + 2 * sizeof(struct tact_ring_mark) <= SESSION_FILE_OFFSET,
+               "then the description");
 
 #if defined(__x86_64__)
 /* The library's AVX code leaves the upper halves of the registers dirty; until they are cleared,
@@ -56,9 +57,9 @@ uint64_t tact_ring_checksum(uint64_t index, const void *content, size_t bytes)
     return check;
 }
 
-static size_t align_up(size_t bytes)
+static size_t align_up_to_element(size_t bytes)
 {
-    return (bytes + ALIGN - 1) / ALIGN * ALIGN;
+    return (bytes + ELEMENT_ALIGNMENT - 1) / ELEMENT_ALIGNMENT * ELEMENT_ALIGNMENT;
 }
 
 static size_t element_bytes(const struct tact_ring_sizes *sizes, int ring)
@@ -66,7 +67,7 @@ static size_t element_bytes(const struct tact_ring_sizes *sizes, int ring)
     return sizeof(uint64_t) + sizes->content[ring];
 }
 
-static bool list_fits(const struct tact_ring_sizes *sizes)
+static bool is_list_size_valid(const struct tact_ring_sizes *sizes)
 {
     uint32_t content = sizes->content[TACT_RING_TICKS];
 
@@ -75,7 +76,7 @@ static bool list_fits(const struct tact_ring_sizes *sizes)
 }
 
 /* Bytes in use of an element's content; 0 if its list has an invalid count. */
-static size_t used_bytes(const struct tact_ring_sizes *sizes, int ring, const void *content)
+static size_t used_content_bytes(const struct tact_ring_sizes *sizes, int ring, const void *content)
 {
     double count;
 
@@ -91,22 +92,23 @@ static size_t used_bytes(const struct tact_ring_sizes *sizes, int ring, const vo
 /* Size of the file; 0 if a size is invalid. */
 static size_t file_bytes(const struct tact_ring_sizes *sizes, size_t session_bytes)
 {
-    if (session_bytes > SESSION_LIMIT) {
+    if (session_bytes > MAX_SESSION_BYTES) {
         return 0;
     }
-    size_t bytes = align_up(SESSION_AT + session_bytes);
+    size_t bytes = align_up_to_element(SESSION_FILE_OFFSET + session_bytes);
     for (int i = 0; i < TACT_RINGS; i++) {
-        if (sizes->capacity[i] < 1 || sizes->capacity[i] > CAPACITY_LIMIT ||
-            sizes->content[i] < 8 || sizes->content[i] > CONTENT_LIMIT ||
+        if (sizes->capacity[i] < 1 || sizes->capacity[i] > MAX_RING_CAPACITY ||
+            sizes->content[i] < 8 || sizes->content[i] > MAX_CONTENT_BYTES ||
             sizes->content[i] % 8 != 0) {
             return 0;
         }
         bytes += tact_ring_bytes(sizes->capacity[i], element_bytes(sizes, i));
     }
-    return list_fits(sizes) ? bytes : 0;
+    return is_list_size_valid(sizes) ? bytes : 0;
 }
 
-static void set_path(struct tact_ring_file *file, const char *folder, const struct stat *log)
+static void set_ring_file_path(struct tact_ring_file *file, const char *folder,
+                               const struct stat *log)
 {
     int n = snprintf(file->path, sizeof file->path, "%s/tact-%llx-%llx.ring", folder,
                      (unsigned long long)log->st_dev, (unsigned long long)log->st_ino);
@@ -115,25 +117,26 @@ static void set_path(struct tact_ring_file *file, const char *folder, const stru
     }
 }
 
-static struct head *ring_head(const struct tact_ring_file *file)
+static struct head *ring_file_head(const struct tact_ring_file *file)
 {
     return file->memory;
 }
 
-static uint32_t head_crc(const struct tact_ring_file *file)
+static uint32_t ring_head_checksum(const struct tact_ring_file *file)
 {
-    const struct head *head = ring_head(file);
+    const struct head *head = ring_file_head(file);
     uint32_t crc =
         tact_crc32(0, &head->session_bytes, sizeof *head - offsetof(struct head, session_bytes));
     return tact_crc32(crc, file->session.data, file->session.size);
 }
 
-static int find_rings(struct tact_ring_file *file, size_t session_bytes, bool fresh)
+static int locate_rings_in_file(struct tact_ring_file *file, size_t session_bytes, bool fresh)
 {
-    unsigned char *at = (unsigned char *)file->memory + align_up(SESSION_AT + session_bytes);
+    unsigned char *at =
+        (unsigned char *)file->memory + align_up_to_element(SESSION_FILE_OFFSET + session_bytes);
     int rc = 0;
 
-    file->marks = (struct tact_ring_mark *)((unsigned char *)file->memory + MARKS_AT);
+    file->marks = (struct tact_ring_mark *)((unsigned char *)file->memory + MARKS_FILE_OFFSET);
     for (int i = 0; rc == 0 && i < TACT_RINGS; i++) {
         uint32_t capacity = file->sizes.capacity[i];
         size_t element = element_bytes(&file->sizes, i);
@@ -166,7 +169,7 @@ static int check_tmpfs(int fd)
     if (fstatfs(fd, &status) != 0) {
         return -errno;
     }
-    return (uint32_t)status.f_type == TMPFS ? 0 : -EMEDIUMTYPE;
+    return (uint32_t)status.f_type == TMPFS_MAGIC_NUMBER ? 0 : -EMEDIUMTYPE;
 }
 
 static int map_file(struct tact_ring_file *file, int fd, int flags)
@@ -185,7 +188,7 @@ int tact_ring_file_create(struct tact_ring_file *file, const char *folder, const
 {
     *file = (struct tact_ring_file){.sizes = *sizes, .bytes = file_bytes(sizes, session->size)};
     *replaced = false;
-    set_path(file, folder, log);
+    set_ring_file_path(file, folder, log);
     if (session->failed) {
         return -ENOMEM;
     }
@@ -206,32 +209,33 @@ int tact_ring_file_create(struct tact_ring_file *file, const char *folder, const
     }
     close(fd);
     if (rc == 0) {
-        rc = find_rings(file, session->size, true);
+        rc = locate_rings_in_file(file, session->size, true);
     }
     if (rc != 0) {
         tact_ring_file_close(file, false);
         return rc;
     }
-    struct head *head = ring_head(file);
-    unsigned char *description = (unsigned char *)file->memory + SESSION_AT;
+    struct head *head = ring_file_head(file);
+    unsigned char *description = (unsigned char *)file->memory + SESSION_FILE_OFFSET;
     if (session->size > 0) {
         memcpy(description, session->data, session->size);
     }
     file->session = (struct tact_span){description, session->size};
     head->session_bytes = (uint32_t)session->size;
     head->sizes = *sizes;
-    head->crc = head_crc(file);
+    head->crc = ring_head_checksum(file);
     atomic_store_explicit(&head->magic, MAGIC, memory_order_release);
     file->check_consumed = true;
     return 0;
 }
 
-int tact_ring_file_private(struct tact_ring_file *file, const struct tact_ring_sizes *sizes)
+int tact_ring_file_in_private_memory(struct tact_ring_file *file,
+                                     const struct tact_ring_sizes *sizes)
 {
     *file = (struct tact_ring_file){.sizes = *sizes, .bytes = file_bytes(sizes, 0)};
     int rc = file->bytes == 0 ? -EINVAL : map_file(file, -1, MAP_PRIVATE | MAP_ANONYMOUS);
     if (rc == 0) {
-        rc = find_rings(file, 0, true);
+        rc = locate_rings_in_file(file, 0, true);
     }
     if (rc != 0) {
         tact_ring_file_close(file, false);
@@ -243,13 +247,13 @@ bool tact_ring_file_exists(const char *folder, const struct stat *log)
 {
     struct tact_ring_file file;
 
-    set_path(&file, folder, log);
+    set_ring_file_path(&file, folder, log);
     return file.path[0] != '\0' && access(file.path, F_OK) == 0;
 }
 
-static int check_head(struct tact_ring_file *file, struct tact_error *err)
+static int check_ring_file_head(struct tact_ring_file *file, struct tact_error *err)
 {
-    struct head *head = ring_head(file);
+    struct head *head = ring_file_head(file);
     uint64_t magic = atomic_load_explicit(&head->magic, memory_order_acquire);
 
     if (magic == 0) {
@@ -262,16 +266,16 @@ static int check_head(struct tact_ring_file *file, struct tact_error *err)
             "the rings of its recorder in %s are truncated or damaged; nothing was changed",
             file->path);
     }
-    file->session =
-        (struct tact_span){(unsigned char *)file->memory + SESSION_AT, head->session_bytes};
-    if (head_crc(file) != head->crc) {
+    file->session = (struct tact_span){(unsigned char *)file->memory + SESSION_FILE_OFFSET,
+                                       head->session_bytes};
+    if (ring_head_checksum(file) != head->crc) {
         return tact_error_set(
             err, -EBADMSG,
             "the header of the rings of its recorder in %s is damaged; nothing was changed",
             file->path);
     }
     file->check_consumed = true;
-    return find_rings(file, head->session_bytes, false);
+    return locate_rings_in_file(file, head->session_bytes, false);
 }
 
 int tact_ring_file_open(struct tact_ring_file *file, const char *folder, const struct stat *log,
@@ -280,7 +284,7 @@ int tact_ring_file_open(struct tact_ring_file *file, const char *folder, const s
     struct stat status;
 
     *file = (struct tact_ring_file){0};
-    set_path(file, folder, log);
+    set_ring_file_path(file, folder, log);
     int fd = open(file->path, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0) {
         return tact_error_set(err, -errno, "cannot open %s: %s", file->path, strerror(errno));
@@ -291,7 +295,7 @@ int tact_ring_file_open(struct tact_ring_file *file, const char *folder, const s
     } else if (!S_ISREG(status.st_mode) ||
                (status.st_uid != log->st_uid && status.st_uid != geteuid())) {
         rc = tact_error_set(err, -EPERM, "%s belongs to another user", file->path);
-    } else if (status.st_size > 0 && status.st_size < SESSION_AT) {
+    } else if (status.st_size > 0 && status.st_size < SESSION_FILE_OFFSET) {
         rc = tact_error_set(err, -EBADMSG, "%s is truncated; nothing was changed", file->path);
     }
     file->bytes = rc == 0 ? (size_t)status.st_size : 0;
@@ -303,7 +307,7 @@ int tact_ring_file_open(struct tact_ring_file *file, const char *folder, const s
     }
     close(fd);
     if (file->memory) {
-        rc = check_head(file, err);
+        rc = check_ring_file_head(file, err);
     }
     if (rc != 0) {
         tact_ring_file_close(file, true);
@@ -338,7 +342,7 @@ void tact_ring_file_commit(struct tact_ring_file *file, int ring)
     uint64_t *element = tact_ring_slot(to, index);
 
     element[0] =
-        tact_ring_checksum(index, element + 1, used_bytes(&file->sizes, ring, element + 1));
+        tact_ring_checksum(index, element + 1, used_content_bytes(&file->sizes, ring, element + 1));
     tact_ring_commit(to);
 }
 
@@ -351,7 +355,7 @@ const void *tact_ring_file_peek(struct tact_ring_file *file, int ring, uint32_t 
 const void *tact_ring_file_element(struct tact_ring_file *file, int ring, uint32_t index)
 {
     const uint64_t *element = tact_ring_slot(file->rings[ring], index);
-    size_t used = used_bytes(&file->sizes, ring, element + 1);
+    size_t used = used_content_bytes(&file->sizes, ring, element + 1);
     return used > 0 && element[0] == tact_ring_checksum(index, element + 1, used) ? element + 1
                                                                                   : NULL;
 }
@@ -361,8 +365,8 @@ static uint64_t mark_checksum(const struct tact_ring_mark *mark)
     return tact_ring_checksum(MAGIC, mark, offsetof(struct tact_ring_mark, check));
 }
 
-void tact_ring_file_mark(struct tact_ring_file *file, uint64_t chunk_at,
-                         const uint32_t next[TACT_RINGS])
+void tact_ring_file_write_mark(struct tact_ring_file *file, uint64_t chunk_at,
+                               const uint32_t next[TACT_RINGS])
 {
     struct tact_ring_mark mark = {.chunk_at = chunk_at};
 

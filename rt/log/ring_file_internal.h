@@ -62,7 +62,8 @@ int tact_ring_file_create(struct tact_ring_file *file, const char *folder, const
                           bool *replaced);
 
 /** Creates rings in private memory, which ends with the process. @retval 0 or -ENOMEM */
-int tact_ring_file_private(struct tact_ring_file *file, const struct tact_ring_sizes *sizes);
+int tact_ring_file_in_private_memory(struct tact_ring_file *file,
+                                     const struct tact_ring_sizes *sizes);
 
 /** Opens the rings of a killed recorder of this log; not `finished` if it was killed while creating
  * them.
@@ -89,8 +90,8 @@ const void *tact_ring_file_peek(struct tact_ring_file *file, int ring, uint32_t 
 const void *tact_ring_file_element(struct tact_ring_file *file, int ring, uint32_t index);
 
 /** Stores a mark before the chunk at chunk_at is written. */
-void tact_ring_file_mark(struct tact_ring_file *file, uint64_t chunk_at,
-                         const uint32_t next[TACT_RINGS]);
+void tact_ring_file_write_mark(struct tact_ring_file *file, uint64_t chunk_at,
+                               const uint32_t next[TACT_RINGS]);
 
 /** Whether marks[which] is valid. */
 bool tact_ring_file_mark_is_valid(const struct tact_ring_file *file, int which);

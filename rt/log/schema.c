@@ -4,16 +4,16 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SEPARATOR                                                                                  \
+#define ROS_SCHEMA_SEPARATOR                                                                       \
     "================================================================================\n"
 #define TIME                                                                                       \
-    SEPARATOR "MSG: builtin_interfaces/Time\n"                                                     \
-              "int32 sec\n"                                                                        \
-              "uint32 nanosec\n"
+    ROS_SCHEMA_SEPARATOR "MSG: builtin_interfaces/Time\n"                                          \
+                         "int32 sec\n"                                                             \
+                         "uint32 nanosec\n"
 #define HEADER                                                                                     \
-    SEPARATOR "MSG: std_msgs/Header\n"                                                             \
-              "builtin_interfaces/Time stamp\n"                                                    \
-              "string frame_id\n" TIME
+    ROS_SCHEMA_SEPARATOR "MSG: std_msgs/Header\n"                                                  \
+                         "builtin_interfaces/Time stamp\n"                                         \
+                         "string frame_id\n" TIME
 
 const char tact_schema_event[] = "# Something that happened in a session of tact.\n"
                                  "builtin_interfaces/Time stamp  # CLOCK_MONOTONIC\n"
@@ -27,7 +27,7 @@ const char tact_schema_pressure[] =
     "uint64 tick\n"
     "uint32 patches_left_out  # patches and\n"
     "uint32 polygons_left_out  # polygons for which there was no room\n"
-    "tact_msgs/PressurePatch[] patches\n" SEPARATOR "MSG: tact_msgs/PressurePatch\n"
+    "tact_msgs/PressurePatch[] patches\n" ROS_SCHEMA_SEPARATOR "MSG: tact_msgs/PressurePatch\n"
     "# Sums are those of all polygons of a patch, of those left out too.\n"
     "string name  # bodies or links of the two shapes\n"
     "uint32 a  # number of the first shape, in the order of the scene\n"
@@ -49,42 +49,42 @@ const char tact_schema_joints[] = "std_msgs/Header header\n"
                                   "float64[] effort\n" HEADER;
 
 const char tact_schema_tf[] =
-    "geometry_msgs/TransformStamped[] transforms\n" SEPARATOR
+    "geometry_msgs/TransformStamped[] transforms\n" ROS_SCHEMA_SEPARATOR
     "MSG: geometry_msgs/TransformStamped\n"
     "std_msgs/Header header\n"
     "string child_frame_id\n"
-    "geometry_msgs/Transform transform\n" SEPARATOR "MSG: geometry_msgs/Transform\n"
+    "geometry_msgs/Transform transform\n" ROS_SCHEMA_SEPARATOR "MSG: geometry_msgs/Transform\n"
     "geometry_msgs/Vector3 translation\n"
-    "geometry_msgs/Quaternion rotation\n" SEPARATOR "MSG: geometry_msgs/Vector3\n"
+    "geometry_msgs/Quaternion rotation\n" ROS_SCHEMA_SEPARATOR "MSG: geometry_msgs/Vector3\n"
     "float64 x\n"
     "float64 y\n"
-    "float64 z\n" SEPARATOR "MSG: geometry_msgs/Quaternion\n"
+    "float64 z\n" ROS_SCHEMA_SEPARATOR "MSG: geometry_msgs/Quaternion\n"
     "float64 x 0\n"
     "float64 y 0\n"
     "float64 z 0\n"
     "float64 w 1\n" HEADER;
 
 #define VECTOR3_DEFINITION                                                                         \
-    SEPARATOR "MSG: geometry_msgs/Vector3\n"                                                       \
-              "float64 x\n"                                                                        \
-              "float64 y\n"                                                                        \
-              "float64 z\n"
+    ROS_SCHEMA_SEPARATOR "MSG: geometry_msgs/Vector3\n"                                            \
+                         "float64 x\n"                                                             \
+                         "float64 y\n"                                                             \
+                         "float64 z\n"
 #define QUATERNION_DEFINITION                                                                      \
-    SEPARATOR "MSG: geometry_msgs/Quaternion\n"                                                    \
-              "float64 x 0\n"                                                                      \
-              "float64 y 0\n"                                                                      \
-              "float64 z 0\n"                                                                      \
-              "float64 w 1\n"
+    ROS_SCHEMA_SEPARATOR "MSG: geometry_msgs/Quaternion\n"                                         \
+                         "float64 x 0\n"                                                           \
+                         "float64 y 0\n"                                                           \
+                         "float64 z 0\n"                                                           \
+                         "float64 w 1\n"
 
 const char tact_schema_wrench[] =
     "std_msgs/Header header\n"
-    "geometry_msgs/Wrench wrench\n" SEPARATOR "MSG: geometry_msgs/Wrench\n"
+    "geometry_msgs/Wrench wrench\n" ROS_SCHEMA_SEPARATOR "MSG: geometry_msgs/Wrench\n"
     "geometry_msgs/Vector3 force\n"
     "geometry_msgs/Vector3 torque\n" VECTOR3_DEFINITION HEADER;
 
 /* As of ROS 2 Humble. */
 const char tact_schema_markers[] =
-    "visualization_msgs/Marker[] markers\n" SEPARATOR "MSG: visualization_msgs/Marker\n"
+    "visualization_msgs/Marker[] markers\n" ROS_SCHEMA_SEPARATOR "MSG: visualization_msgs/Marker\n"
     "int32 ARROW=0\n"
     "int32 CUBE=1\n"
     "int32 SPHERE=2\n"
@@ -109,23 +109,24 @@ const char tact_schema_markers[] =
     "string text\n"
     "string mesh_resource\n"
     "visualization_msgs/MeshFile mesh_file\n"
-    "bool mesh_use_embedded_materials\n" SEPARATOR "MSG: visualization_msgs/UVCoordinate\n"
+    "bool mesh_use_embedded_materials\n" ROS_SCHEMA_SEPARATOR
+    "MSG: visualization_msgs/UVCoordinate\n"
     "float32 u\n"
-    "float32 v\n" SEPARATOR "MSG: visualization_msgs/MeshFile\n"
+    "float32 v\n" ROS_SCHEMA_SEPARATOR "MSG: visualization_msgs/MeshFile\n"
     "string filename\n"
-    "uint8[] data\n" SEPARATOR "MSG: sensor_msgs/CompressedImage\n"
+    "uint8[] data\n" ROS_SCHEMA_SEPARATOR "MSG: sensor_msgs/CompressedImage\n"
     "std_msgs/Header header\n"
     "string format\n"
-    "uint8[] data\n" SEPARATOR "MSG: std_msgs/ColorRGBA\n"
+    "uint8[] data\n" ROS_SCHEMA_SEPARATOR "MSG: std_msgs/ColorRGBA\n"
     "float32 r\n"
     "float32 g\n"
     "float32 b\n"
-    "float32 a\n" SEPARATOR "MSG: geometry_msgs/Pose\n"
+    "float32 a\n" ROS_SCHEMA_SEPARATOR "MSG: geometry_msgs/Pose\n"
     "geometry_msgs/Point position\n"
-    "geometry_msgs/Quaternion orientation\n" SEPARATOR "MSG: geometry_msgs/Point\n"
+    "geometry_msgs/Quaternion orientation\n" ROS_SCHEMA_SEPARATOR "MSG: geometry_msgs/Point\n"
     "float64 x\n"
     "float64 y\n"
-    "float64 z\n" VECTOR3_DEFINITION QUATERNION_DEFINITION SEPARATOR
+    "float64 z\n" VECTOR3_DEFINITION QUATERNION_DEFINITION ROS_SCHEMA_SEPARATOR
     "MSG: builtin_interfaces/Duration\n"
     "int32 sec\n"
     "uint32 nanosec\n" HEADER;
@@ -136,9 +137,10 @@ static const char tick_head[] = "# One tick of tact. [input] fields are fed to a
                                 "builtin_interfaces/Time stamp  # CLOCK_MONOTONIC\n"
                                 "uint64 tick\n";
 
-static const char list_line[] = "tact_msgs/Contact[] contacts  # what touches, or keeps something "
-                                "for the next tick\n";
-static const char list_head[] = SEPARATOR
+static const char list_count_line[] =
+    "tact_msgs/Contact[] contacts  # what touches, or keeps something "
+    "for the next tick\n";
+static const char list_head[] = ROS_SCHEMA_SEPARATOR
     "MSG: tact_msgs/Contact\n"
     "# Two shapes. Where they are not in the list, each field has its default value, or 0.\n"
     "string name\n"
@@ -147,8 +149,8 @@ static const char list_head[] = SEPARATOR
     "uint32 same  # number of the pair among those of this name\n";
 
 /* A field's line: type, name, default, kind and unit. */
-#define LINE_BYTES (TACT_FIELD_NAME + TACT_FIELD_UNIT + 64)
-#define LIST_LINES 8 /* lines of list_line and list_head */
+#define MAX_SCHEMA_LINE_BYTES (TACT_FIELD_NAME + TACT_FIELD_UNIT + 64)
+#define LIST_HEAD_LINE_COUNT 8 /* lines of list_count_line and list_head */
 
 static const char *const kind_names[] = {
     [TACT_FIELD_INPUT] = "input",
@@ -156,9 +158,9 @@ static const char *const kind_names[] = {
     [TACT_FIELD_TIMING] = "timing",
 };
 
-static void put_fields(const struct tact_layout *layout, struct tact_bytes *out)
+static void put_field_lines(const struct tact_layout *layout, struct tact_bytes *out)
 {
-    char line[LINE_BYTES];
+    char line[MAX_SCHEMA_LINE_BYTES];
 
     for (uint32_t i = 0; i < layout->field_count; i++) {
         const struct tact_field *field = &layout->fields[i];
@@ -171,23 +173,23 @@ static void put_fields(const struct tact_layout *layout, struct tact_bytes *out)
         }
         int length = snprintf(line, sizeof line, "float64%s %s%s  # [%s] %s\n", count, field->name,
                               absent, kind_names[field->kind], field->unit);
-        tact_put(out, line, (size_t)length);
+        tact_put_bytes(out, line, (size_t)length);
     }
 }
 
 void tact_schema_tick(const struct tact_layout *layout, struct tact_bytes *out)
 {
-    tact_put(out, tick_head, sizeof tick_head - 1);
-    put_fields(layout, out);
+    tact_put_bytes(out, tick_head, sizeof tick_head - 1);
+    put_field_lines(layout, out);
     if (layout->element) {
-        tact_put(out, list_line, sizeof list_line - 1);
-        tact_put(out, list_head, sizeof list_head - 1);
-        put_fields(layout->element, out);
+        tact_put_bytes(out, list_count_line, sizeof list_count_line - 1);
+        tact_put_bytes(out, list_head, sizeof list_head - 1);
+        put_field_lines(layout->element, out);
     }
-    tact_put(out, TIME, sizeof TIME - 1);
+    tact_put_bytes(out, TIME, sizeof TIME - 1);
 }
 
-static int parse_kind(const char *name, enum tact_field_kind *kind)
+static int parse_field_kind(const char *name, enum tact_field_kind *kind)
 {
     for (int k = TACT_FIELD_INPUT; k <= TACT_FIELD_TIMING; k++) {
         if (strcmp(name, kind_names[k]) == 0) {
@@ -223,7 +225,7 @@ static int parse_field(const char *line, struct tact_layout *layout)
          used == 0)) {
         return -EINVAL;
     }
-    if (parse_kind(kind_name, &kind) != 0) {
+    if (parse_field_kind(kind_name, &kind) != 0) {
         return -EINVAL;
     }
     const char *unit = line[used] == ' ' ? line + used + 1 : line + used;
@@ -239,13 +241,13 @@ static int parse_field(const char *line, struct tact_layout *layout)
 /* Skips the lines between the fields and those of an element, if they are next. */
 static bool begins_list(const struct tact_layout *layout, struct tact_cursor *in)
 {
-    const size_t line = sizeof list_line - 1, head = sizeof list_head - 1;
+    const size_t line = sizeof list_count_line - 1, head = sizeof list_head - 1;
 
-    if (layout->element || in->left < line + head || memcmp(in->at, list_line, line) != 0 ||
+    if (layout->element || in->left < line + head || memcmp(in->at, list_count_line, line) != 0 ||
         memcmp(in->at + line, list_head, head) != 0) {
         return false;
     }
-    tact_get(in, line + head);
+    tact_get_bytes(in, line + head);
     return true;
 }
 
@@ -253,21 +255,21 @@ int tact_schema_parse_tick(struct tact_span text, struct tact_layout *layout,
                            struct tact_error *err)
 {
     struct tact_cursor in = {text.data, text.size, false};
-    struct tact_span head = tact_get(&in, sizeof tick_head - 1);
+    struct tact_span head = tact_get_bytes(&in, sizeof tick_head - 1);
     struct tact_layout *to = layout;
 
-    if (!tact_span_is(head, tick_head)) {
+    if (!tact_span_equals_text(head, tick_head)) {
         return tact_error_set(err, -EINVAL, "the schema of /tact/tick is not of this version");
     }
     for (int number = 5; in.left > 0; number++) {
-        char line[LINE_BYTES];
+        char line[MAX_SCHEMA_LINE_BYTES];
         if (begins_list(layout, &in)) {
             int rc = tact_layout_add_list(layout, 0);
             if (rc != 0) {
                 return rc;
             }
             to = layout->element;
-            number += LIST_LINES;
+            number += LIST_HEAD_LINE_COUNT;
         }
         const uint8_t *end = memchr(in.at, '\n', in.left);
         size_t length = end ? (size_t)(end - in.at) : in.left;
@@ -277,7 +279,7 @@ int tact_schema_parse_tick(struct tact_span text, struct tact_layout *layout,
         if (!end || length >= sizeof line) {
             break;
         }
-        struct tact_span span = tact_get(&in, length + 1);
+        struct tact_span span = tact_get_bytes(&in, length + 1);
         memcpy(line, span.data, length);
         line[length] = '\0';
         int rc = strlen(line) == length ? parse_field(line, to) : -EINVAL;

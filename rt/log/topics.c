@@ -37,7 +37,7 @@ static char *copy_schema_text(const void *text, size_t size)
     return copy;
 }
 
-static int keep_schema(void *self, const char *name, const void *text, size_t size)
+static int keep_topic_schema(void *self, const char *name, const void *text, size_t size)
 {
     struct tact_topics *t = self;
     struct schema *more = realloc(t->schemas, ((size_t)t->schema_count + 1) * sizeof *more);
@@ -52,7 +52,7 @@ static int keep_schema(void *self, const char *name, const void *text, size_t si
     return good ? t->schema_count - 1 : -ENOMEM;
 }
 
-static int keep_channel(void *self, int schema, const char *topic)
+static int keep_topic_channel(void *self, int schema, const char *topic)
 {
     struct tact_topics *t = self;
     struct channel *more = realloc(t->channels, ((size_t)t->channel_count + 1) * sizeof *more);
@@ -66,7 +66,7 @@ static int keep_channel(void *self, int schema, const char *topic)
     return more[t->channel_count - 1].name ? t->channel_count - 1 : -ENOMEM;
 }
 
-static struct tact_bytes *begin_kept(void *self, int channel, uint64_t time_ns)
+static struct tact_bytes *begin_kept_message(void *self, int channel, uint64_t time_ns)
 {
     struct tact_topics *t = self;
 
@@ -76,7 +76,7 @@ static struct tact_bytes *begin_kept(void *self, int channel, uint64_t time_ns)
 }
 
 /* Until then the size is where the message begins. */
-static void end_kept(void *self)
+static void end_kept_message(void *self)
 {
     struct tact_topics *t = self;
 
@@ -107,7 +107,8 @@ int tact_topics_create(const struct tact_recorder_content *content, int64_t wall
     }
     struct tact_topics *t = calloc(1, sizeof *t);
     if (t) {
-        const struct tact_message_sink sink = {t, keep_schema, keep_channel, begin_kept, end_kept};
+        const struct tact_message_sink sink = {t, keep_topic_schema, keep_topic_channel,
+                                               begin_kept_message, end_kept_message};
         if (content->shape_count > 0) {
             tact_encode_scene(content, &scene);
         }

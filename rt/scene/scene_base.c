@@ -45,7 +45,7 @@ static int check_reserved(const struct tact_scene_check *check, const struct tac
         }
         if (reserved) {
             snprintf(path, sizeof path, "hands[%u].links[%u].name", number, i);
-            return tact_scene_bad(
+            return tact_scene_report_bad_value(
                 check, path, "\"%s\" is the name of a coordinate of the base; expected another",
                 hand->links[i].name);
         }
@@ -60,8 +60,8 @@ static void *copy_of(const void *from, size_t bytes)
 }
 
 /* Memory is that of libcyaml, whose allocator is malloc, and which frees what the schema lists. */
-static int make_coordinate(const struct tact_scene_base *base, int index,
-                           struct tact_scene_link *out)
+static int make_base_coordinate(const struct tact_scene_base *base, int index,
+                                struct tact_scene_link *out)
 {
     const struct tact_scene_coupling *coupling = index < 3 ? base->coupling : base->turn_coupling;
     *out = (struct tact_scene_link){.name = strdup(coordinates[index]),
@@ -80,7 +80,8 @@ static int make_coordinate(const struct tact_scene_base *base, int index,
 }
 
 /* The last coordinate has the mass and the shapes of the base. */
-static void move_shapes(struct tact_scene_base *base, struct tact_scene_link *link)
+static void move_shapes_to_last_coordinate(struct tact_scene_base *base,
+                                           struct tact_scene_link *link)
 {
     link->mass = base->mass;
     memcpy(link->center_of_mass, base->center_of_mass, sizeof link->center_of_mass);
@@ -105,10 +106,10 @@ static int insert_coordinates(struct tact_scene_hand *hand)
     hand->links_count += TACT_HAND_BASE;
     int rc = 0;
     for (int i = 0; i < TACT_HAND_BASE; i++) {
-        int made = make_coordinate(hand->base, i, &links[i]);
+        int made = make_base_coordinate(hand->base, i, &links[i]);
         rc = rc ? rc : made;
     }
-    move_shapes(hand->base, &links[TACT_HAND_BASE - 1]);
+    move_shapes_to_last_coordinate(hand->base, &links[TACT_HAND_BASE - 1]);
     return rc;
 }
 
@@ -123,7 +124,8 @@ int tact_scene_insert_bases(const struct tact_scene_check *check, struct tact_sc
             rc = rc ? rc : insert_coordinates(hand);
         } else if (!hand->links_count) {
             snprintf(path, sizeof path, "hands[%u]", i);
-            rc = tact_scene_bad(check, path, "has neither \"links\" nor a \"base\" that moves");
+            rc = tact_scene_report_bad_value(check, path,
+                                             "has neither \"links\" nor a \"base\" that moves");
         }
     }
     return rc;

@@ -44,8 +44,8 @@ static int read_calibration(const struct tact_scene_check *check, struct tact_sc
     int rc = read_text(scene, files, device);
     snprintf(key, sizeof key, "devices[%u].calibration", number);
     if (rc) {
-        tact_scene_bad(check, key, "cannot read %.200s: %s; tact calibrate writes it",
-                       device->calibration, strerror(-rc));
+        tact_scene_report_bad_value(check, key, "cannot read %.200s: %s; tact calibrate writes it",
+                                    device->calibration, strerror(-rc));
         return rc;
     }
     rc = tact_scene_index_create(device->calibration_text, (size_t)device->calibration_size,

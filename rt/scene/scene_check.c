@@ -19,9 +19,10 @@ int tact_scene_check_quat(const struct tact_scene_check *check, double quat_wxyz
         largest = fmax(largest, fabs(quat_wxyz[i]));
     }
     if (!(largest > 0.0)) {
-        return tact_scene_bad(check, path,
-                              "a quaternion of length 0; expected w x y z with a length, as in "
-                              "[1, 0, 0, 0]");
+        return tact_scene_report_bad_value(
+            check, path,
+            "a quaternion of length 0; expected w x y z with a length, as in "
+            "[1, 0, 0, 0]");
     }
     for (int i = 0; i < 4; i++) {
         quat_wxyz[i] /= largest;
@@ -31,7 +32,7 @@ int tact_scene_check_quat(const struct tact_scene_check *check, double quat_wxyz
 }
 
 /** Whether the symmetric matrix xx yy zz xy xz yz is positive definite (has a Cholesky factor). */
-static bool is_definite(const double m[6])
+static bool is_positive_definite(const double m[6])
 {
     double l00 = m[0];
     if (!(l00 > 0.0)) {
@@ -50,14 +51,15 @@ int tact_scene_check_inertia(const struct tact_scene_check *check, const double 
 {
     double largest = fmax(fmax(inertia[0], inertia[1]), inertia[2]), m[6], mass[6];
     if (!(largest > 0.0)) {
-        return tact_scene_bad(check, path, "not positive definite; expected ixx iyy izz > 0");
+        return tact_scene_report_bad_value(check, path,
+                                           "not positive definite; expected ixx iyy izz > 0");
     }
     for (int i = 0; i < 6; i++) {
         m[i] = inertia[i] / largest;
     }
-    if (!is_definite(m)) {
-        return tact_scene_bad(check, path,
-                              "not positive definite; expected ixx iyy izz ixy ixz iyz of a solid");
+    if (!is_positive_definite(m)) {
+        return tact_scene_report_bad_value(
+            check, path, "not positive definite; expected ixx iyy izz ixy ixz iyz of a solid");
     }
     /* Second moments of the mass, (tr I / 2) - I, must not be negative along any axis: the triangle
      * inequality of the principal moments. It is 0 for flat bodies, hence the tolerance. */
@@ -65,10 +67,11 @@ int tact_scene_check_inertia(const struct tact_scene_check *check, const double 
     for (int i = 0; i < 6; i++) {
         mass[i] = (i < 3 ? half + 1e-6 : 0.0) - m[i];
     }
-    if (!is_definite(mass)) {
-        return tact_scene_bad(check, path,
-                              "no solid has this inertia: one principal moment is larger than the "
-                              "sum of the other two");
+    if (!is_positive_definite(mass)) {
+        return tact_scene_report_bad_value(
+            check, path,
+            "no solid has this inertia: one principal moment is larger than the "
+            "sum of the other two");
     }
     return 0;
 }
@@ -80,36 +83,37 @@ static int check_mesh_source(const struct tact_scene_check *check,
     char key[TACT_SCENE_PATH];
     bool meshed = strcmp(shape->type, "convex") == 0 || strcmp(shape->type, "mesh") == 0;
     if (meshed && !shape->file && !shape->generate) {
-        return tact_scene_bad(check, tact_scene_key_of(key, path, "file"),
-                              "missing; a %s needs the key \"file\" or \"generate\"", shape->type);
+        return tact_scene_report_bad_value(check, tact_scene_path_of_key(key, path, "file"),
+                                           "missing; a %s needs the key \"file\" or \"generate\"",
+                                           shape->type);
     }
     bool patches = strcmp(shape->type, "patches") == 0;
     if (patches && (!shape->file || shape->generate)) {
-        return tact_scene_bad(
-            check, tact_scene_key_of(key, path, shape->file ? "generate" : "file"), "%s",
+        return tact_scene_report_bad_value(
+            check, tact_scene_path_of_key(key, path, shape->file ? "generate" : "file"), "%s",
             shape->file ? "patches are not generated" : "missing; patches need the key \"file\"");
     }
     if (!shape->generate) {
         return 0;
     }
-    if (shape->file || tact_scene_has(check, "%s.scale", path)) {
-        return tact_scene_bad(check, tact_scene_key_of(key, path, shape->file ? "file" : "scale"),
-                              "a shape with \"generate\" has no %s",
-                              shape->file ? "file" : "scale");
+    if (shape->file || tact_scene_has_key(check, "%s.scale", path)) {
+        return tact_scene_report_bad_value(
+            check, tact_scene_path_of_key(key, path, shape->file ? "file" : "scale"),
+            "a shape with \"generate\" has no %s", shape->file ? "file" : "scale");
     }
     return tact_scene_check_generate(check, shape, path);
 }
 
 /* A tube no thicker than its ring: beyond it the surface would cross itself. */
-static int check_tube(const struct tact_scene_check *check, const char *path,
-                      const struct tact_scene_shape *shape)
+static int check_torus_tube(const struct tact_scene_check *check, const char *path,
+                            const struct tact_scene_shape *shape)
 {
     char key[TACT_SCENE_PATH];
     int rc = tact_scene_need_positive(check, path, "tube", shape->tube, "m");
     return rc || shape->tube < shape->radius
                ? rc
-               : tact_scene_bad(check, tact_scene_key_of(key, path, "tube"),
-                                "is %g m; expected less than the radius", shape->tube);
+               : tact_scene_report_bad_value(check, tact_scene_path_of_key(key, path, "tube"),
+                                             "is %g m; expected less than the radius", shape->tube);
 }
 
 int tact_scene_check_shape(const struct tact_scene_check *check, struct tact_scene_shape *shape,
@@ -130,43 +134,45 @@ int tact_scene_check_shape(const struct tact_scene_check *check, struct tact_sce
     for (int i = 0; i < TACT_SHAPE_COUNT; i++) {
         types[i] = tact_shape_type((enum tact_shape_kind)i)->name;
     }
-    int rc = tact_scene_need_word(check, tact_scene_key_of(key, path, "type"), shape->type, types);
+    int rc =
+        tact_scene_need_word(check, tact_scene_path_of_key(key, path, "type"), shape->type, types);
     if (!rc) {
         keys = tact_shape_type((enum tact_shape_kind)tact_shape_kind_find(shape->type))->keys;
     }
     for (size_t i = 0; !rc && i < sizeof uses / sizeof *uses; i++) {
         bool used = strstr(keys, uses[i].word) != NULL;
-        bool given = tact_scene_has(check, "%s.%s", path, uses[i].key);
+        bool given = tact_scene_has_key(check, "%s.%s", path, uses[i].key);
         if (used && uses[i].needed && !given) {
-            rc = tact_scene_bad(check, tact_scene_key_of(key, path, uses[i].key),
-                                "missing; a %s needs the key \"%s\"", shape->type, uses[i].key);
+            rc = tact_scene_report_bad_value(check, tact_scene_path_of_key(key, path, uses[i].key),
+                                             "missing; a %s needs the key \"%s\"", shape->type,
+                                             uses[i].key);
         } else if (given && !used) {
-            rc = tact_scene_bad(check, tact_scene_key_of(key, path, uses[i].key), "a %s has no %s",
-                                shape->type, uses[i].key);
+            rc = tact_scene_report_bad_value(check, tact_scene_path_of_key(key, path, uses[i].key),
+                                             "a %s has no %s", shape->type, uses[i].key);
         } else if (given && strcmp(uses[i].key, "radius") == 0) {
             rc = tact_scene_need_positive(check, path, "radius", shape->radius, "m");
         } else if (given && strcmp(uses[i].key, "tube") == 0) {
-            rc = check_tube(check, path, shape);
+            rc = check_torus_tube(check, path, shape);
         } else if (given && strcmp(uses[i].key, "length") == 0) {
             rc = tact_scene_need_positive(check, path, "length", shape->length, "m");
         } else if (given && strcmp(uses[i].key, "scale") == 0) {
             rc = tact_scene_need_positive(check, path, "scale", shape->scale, "");
         }
     }
-    for (int i = 0; !rc && tact_scene_has(check, "%s.size", path) && i < 3; i++) {
+    for (int i = 0; !rc && tact_scene_has_key(check, "%s.size", path) && i < 3; i++) {
         char edge[16];
         snprintf(edge, sizeof edge, "size[%d]", i);
         rc = tact_scene_need_positive(check, path, edge, shape->size[i], "m");
     }
-    rc = rc ? rc : tact_scene_need_near(check, path, "radius", &shape->radius, 1);
-    rc = rc ? rc : tact_scene_need_near(check, path, "tube", &shape->tube, 1);
-    rc = rc ? rc : tact_scene_need_near(check, path, "length", &shape->length, 1);
-    rc = rc ? rc : tact_scene_need_near(check, path, "size", shape->size, 3);
-    rc = rc ? rc : tact_scene_need_near(check, path, "position", shape->position, 3);
+    rc = rc ? rc : tact_scene_need_coordinates(check, path, "radius", &shape->radius, 1);
+    rc = rc ? rc : tact_scene_need_coordinates(check, path, "tube", &shape->tube, 1);
+    rc = rc ? rc : tact_scene_need_coordinates(check, path, "length", &shape->length, 1);
+    rc = rc ? rc : tact_scene_need_coordinates(check, path, "size", shape->size, 3);
+    rc = rc ? rc : tact_scene_need_coordinates(check, path, "position", shape->position, 3);
     rc = rc ? rc : check_mesh_source(check, shape, path);
     return rc ? rc
               : tact_scene_check_quat(check, shape->quat_wxyz,
-                                      tact_scene_key_of(key, path, "quat_wxyz"));
+                                      tact_scene_path_of_key(key, path, "quat_wxyz"));
 }
 
 static int check_shape_values(const struct tact_scene_check *check, struct tact_scene_shape *shapes,
@@ -180,9 +186,10 @@ static int check_shape_values(const struct tact_scene_check *check, struct tact_
             return rc;
         }
         if (!fixed && strcmp(shapes[i].type, "halfspace") == 0) {
-            return tact_scene_bad(check, path,
-                                  "a halfspace is infinite and cannot move; expected it on a body "
-                                  "with `fixed: true`");
+            return tact_scene_report_bad_value(
+                check, path,
+                "a halfspace is infinite and cannot move; expected it on a body "
+                "with `fixed: true`");
         }
     }
     return 0;
@@ -193,65 +200,69 @@ static int check_mass(const struct tact_scene_check *check, const char *owner, d
                       const double *inertia, uint32_t shapes)
 {
     char path[TACT_SCENE_PATH];
-    if (!tact_scene_has(check, "%s.mass", owner)) {
-        return tact_scene_bad(check, tact_scene_key_of(path, owner, "mass"),
-                              "missing; expected a mass in kg, or `fixed: true`");
+    if (!tact_scene_has_key(check, "%s.mass", owner)) {
+        return tact_scene_report_bad_value(check, tact_scene_path_of_key(path, owner, "mass"),
+                                           "missing; expected a mass in kg, or `fixed: true`");
     }
     int rc = tact_scene_need_positive(check, owner, "mass", mass, "kg");
     if (rc) {
         return rc;
     }
     if (inertia) {
-        return tact_scene_check_inertia(check, inertia, tact_scene_key_of(path, owner, "inertia"));
+        return tact_scene_check_inertia(check, inertia,
+                                        tact_scene_path_of_key(path, owner, "inertia"));
     }
-    if (tact_scene_has(check, "%s.center_of_mass", owner)) {
-        return tact_scene_bad(check, tact_scene_key_of(path, owner, "center_of_mass"),
-                              "needs the key \"inertia\" beside it: that of the shapes is about "
-                              "their own centre");
+    if (tact_scene_has_key(check, "%s.center_of_mass", owner)) {
+        return tact_scene_report_bad_value(
+            check, tact_scene_path_of_key(path, owner, "center_of_mass"),
+            "needs the key \"inertia\" beside it: that of the shapes is about "
+            "their own centre");
     }
-    return shapes > 0 ? 0
-                      : tact_scene_bad(check, tact_scene_key_of(path, owner, "inertia"),
-                                       "missing; without shapes it cannot be computed");
+    return shapes > 0
+               ? 0
+               : tact_scene_report_bad_value(check, tact_scene_path_of_key(path, owner, "inertia"),
+                                             "missing; without shapes it cannot be computed");
 }
 
 /* Initial pose and velocity of a body: an absurd value would be a fault in the first tick. */
-static int check_start(const struct tact_scene_check *check, const struct tact_scene_body *body,
-                       double max_speed, const char *path)
+static int check_start_state(const struct tact_scene_check *check,
+                             const struct tact_scene_body *body, double max_speed, const char *path)
 {
-    int rc = tact_scene_need_near(check, path, "position", body->position, 3);
+    int rc = tact_scene_need_coordinates(check, path, "position", body->position, 3);
     if (!rc && body->center_of_mass) {
-        rc = tact_scene_need_near(check, path, "center_of_mass", body->center_of_mass, 3);
+        rc = tact_scene_need_coordinates(check, path, "center_of_mass", body->center_of_mass, 3);
     }
     rc = rc ? rc
-            : tact_scene_need_within(check, path, "velocity", body->velocity, 3, max_speed,
-                                     "m/s (max_speed)");
+            : tact_scene_need_absolute_within(check, path, "velocity", body->velocity, 3, max_speed,
+                                              "m/s (max_speed)");
     return rc ? rc
-              : tact_scene_need_within(check, path, "angular_velocity", body->angular_velocity, 3,
-                                       TACT_WORLD_MAX_RATE, "rad/s");
+              : tact_scene_need_absolute_within(check, path, "angular_velocity",
+                                                body->angular_velocity, 3, TACT_WORLD_MAX_RATE,
+                                                "rad/s");
 }
 
 static int check_body(const struct tact_scene_check *check, struct tact_scene_body *body,
                       double max_speed, const char *path)
 {
     char key[TACT_SCENE_PATH];
-    int rc =
-        tact_scene_check_quat(check, body->quat_wxyz, tact_scene_key_of(key, path, "quat_wxyz"));
+    int rc = tact_scene_check_quat(check, body->quat_wxyz,
+                                   tact_scene_path_of_key(key, path, "quat_wxyz"));
     if (!rc && !body->fixed) {
         rc = check_mass(check, path, body->mass, body->inertia, body->shapes_count);
     }
-    if (!rc && body->fixed && tact_scene_has(check, "%s.mass", path)) {
+    if (!rc && body->fixed && tact_scene_has_key(check, "%s.mass", path)) {
         rc = tact_scene_need_positive(check, path, "mass", body->mass, "kg");
     }
     if (!rc && body->fixed &&
         (tact_v3_norm(body->velocity) > 0.0 || tact_v3_norm(body->angular_velocity) > 0.0)) {
-        rc = tact_scene_bad(check, tact_scene_key_of(key, path, "fixed"),
-                            "a fixed body cannot start with a velocity");
+        rc = tact_scene_report_bad_value(check, tact_scene_path_of_key(key, path, "fixed"),
+                                         "a fixed body cannot start with a velocity");
     }
     if (!rc && body->fixed && body->fast) {
-        rc = tact_scene_bad(check, tact_scene_key_of(key, path, "fast"),
-                            "a fixed body cannot be fast");
+        rc = tact_scene_report_bad_value(check, tact_scene_path_of_key(key, path, "fast"),
+                                         "a fixed body cannot be fast");
     }
-    rc = rc ? rc : check_start(check, body, max_speed, path);
+    rc = rc ? rc : check_start_state(check, body, max_speed, path);
     rc = rc ? rc
             : tact_scene_need_not_negative(check, path, "support_until", body->support_until, "s");
     return rc ? rc : check_shape_values(check, body->shapes, body->shapes_count, path, body->fixed);
@@ -262,8 +273,9 @@ static int check_axis(const struct tact_scene_check *check, double axis[3], cons
     char key[TACT_SCENE_PATH];
     double largest = fmax(fmax(fabs(axis[0]), fabs(axis[1])), fabs(axis[2]));
     if (!(largest > 0.0)) {
-        return tact_scene_bad(check, tact_scene_key_of(key, path, "axis"),
-                              "an axis of length 0; expected a direction, as in [1, 0, 0]");
+        return tact_scene_report_bad_value(
+            check, tact_scene_path_of_key(key, path, "axis"),
+            "an axis of length 0; expected a direction, as in [1, 0, 0]");
     }
     for (int i = 0; i < 3; i++) {
         axis[i] /= largest;
@@ -273,20 +285,21 @@ static int check_axis(const struct tact_scene_check *check, double axis[3], cons
 }
 
 /* Stops: both or neither, ordered, and for a hinge within a turn. */
-static int check_stops(const struct tact_scene_check *check,
-                       const struct tact_scene_constraint *constraint, const char *path)
+static int check_joint_stops(const struct tact_scene_check *check,
+                             const struct tact_scene_constraint *constraint, const char *path)
 {
     char key[TACT_SCENE_PATH];
-    bool lower = tact_scene_has(check, "%s.lower", path);
-    bool upper = tact_scene_has(check, "%s.upper", path);
+    bool lower = tact_scene_has_key(check, "%s.lower", path);
+    bool upper = tact_scene_has_key(check, "%s.upper", path);
     int turns = strcmp(constraint->type, "hinge") == 0;
     if (lower != upper || (lower && !(constraint->lower < constraint->upper))) {
-        return tact_scene_bad(check, tact_scene_key_of(key, path, lower ? "lower" : "upper"),
-                              "expected both \"lower\" and \"upper\", lower below upper");
+        return tact_scene_report_bad_value(
+            check, tact_scene_path_of_key(key, path, lower ? "lower" : "upper"),
+            "expected both \"lower\" and \"upper\", lower below upper");
     }
     if (lower && turns && (constraint->lower < -TURN || constraint->upper > TURN)) {
-        return tact_scene_bad(
-            check, tact_scene_key_of(key, path, constraint->lower < -TURN ? "lower" : "upper"),
+        return tact_scene_report_bad_value(
+            check, tact_scene_path_of_key(key, path, constraint->lower < -TURN ? "lower" : "upper"),
             "a hinge's stops are within -pi to pi rad");
     }
     return 0;
@@ -298,18 +311,18 @@ static int check_constraint(const struct tact_scene_check *check,
     static const char *const types[] = {"ball", "hinge", "slider", "fixed", NULL};
     static const char *const axial[] = {"axis", "lower", "upper", "damping", "friction", NULL};
     char key[TACT_SCENE_PATH];
-    int rc =
-        tact_scene_need_word(check, tact_scene_key_of(key, path, "type"), constraint->type, types);
+    int rc = tact_scene_need_word(check, tact_scene_path_of_key(key, path, "type"),
+                                  constraint->type, types);
     bool free = !rc && (!strcmp(constraint->type, "hinge") || !strcmp(constraint->type, "slider"));
     for (int i = 0; !rc && !free && axial[i]; i++) {
-        if (tact_scene_has(check, "%s.%s", path, axial[i])) {
-            rc = tact_scene_bad(check, tact_scene_key_of(key, path, axial[i]),
-                                "a %s joint has no %s", constraint->type, axial[i]);
+        if (tact_scene_has_key(check, "%s.%s", path, axial[i])) {
+            rc = tact_scene_report_bad_value(check, tact_scene_path_of_key(key, path, axial[i]),
+                                             "a %s joint has no %s", constraint->type, axial[i]);
         }
     }
-    rc = rc ? rc : tact_scene_need_near(check, path, "position", constraint->position, 3);
+    rc = rc ? rc : tact_scene_need_coordinates(check, path, "position", constraint->position, 3);
     rc = rc ? rc : check_axis(check, constraint->axis, path);
-    rc = rc ? rc : check_stops(check, constraint, path);
+    rc = rc ? rc : check_joint_stops(check, constraint, path);
     rc = rc ? rc
             : tact_scene_need_not_negative(check, path, "damping", constraint->damping,
                                            "N m s/rad or N s/m");
@@ -323,16 +336,18 @@ static int check_joint_values(const struct tact_scene_check *check, struct tact_
 {
     static const char *const types[] = {"hinge", "slide", NULL};
     char key[TACT_SCENE_PATH];
-    int rc = tact_scene_need_word(check, tact_scene_key_of(key, path, "type"), joint->type, types);
-    rc = rc ? rc : tact_scene_need_near(check, path, "position", joint->position, 3);
+    int rc =
+        tact_scene_need_word(check, tact_scene_path_of_key(key, path, "type"), joint->type, types);
+    rc = rc ? rc : tact_scene_need_coordinates(check, path, "position", joint->position, 3);
     rc = rc ? rc
-            : tact_scene_need_within(check, path, "start", &joint->start, 1,
-                                     TACT_MESH_MAX_COORDINATE, "rad or m");
+            : tact_scene_need_absolute_within(check, path, "start", &joint->start, 1,
+                                              TACT_MESH_MAX_COORDINATE, "rad or m");
     rc = rc ? rc : check_axis(check, joint->axis, path);
     if (rc) {
         return rc;
     }
-    rc = tact_scene_check_quat(check, joint->quat_wxyz, tact_scene_key_of(key, path, "quat_wxyz"));
+    rc = tact_scene_check_quat(check, joint->quat_wxyz,
+                               tact_scene_path_of_key(key, path, "quat_wxyz"));
     rc = rc ? rc
             : tact_scene_need_not_negative(check, path, "stiffness", joint->stiffness,
                                            "N m/rad or N/m");
@@ -343,7 +358,7 @@ static int check_joint_values(const struct tact_scene_check *check, struct tact_
     return rc || !joint->coupling
                ? rc
                : tact_scene_check_coupling(check, joint->coupling, period, path,
-                                           tact_scene_key_of(key, path, "coupling"));
+                                           tact_scene_path_of_key(key, path, "coupling"));
 }
 
 static int check_base(const struct tact_scene_check *check, const struct tact_scene_base *base,
@@ -355,11 +370,11 @@ static int check_base(const struct tact_scene_check *check, const struct tact_sc
     rc = rc ? rc : tact_scene_need_not_negative(check, path, "turn_limit", base->turn_limit, "N m");
     if (!rc && base->coupling) {
         rc = tact_scene_check_coupling(check, base->coupling, period, path,
-                                       tact_scene_key_of(key, path, "coupling"));
+                                       tact_scene_path_of_key(key, path, "coupling"));
     }
     if (!rc && base->turn_coupling) {
         rc = tact_scene_check_coupling(check, base->turn_coupling, period, path,
-                                       tact_scene_key_of(key, path, "turn_coupling"));
+                                       tact_scene_path_of_key(key, path, "turn_coupling"));
     }
     return rc;
 }
@@ -373,39 +388,43 @@ static int check_hand(const struct tact_scene_check *check, struct tact_scene *s
     snprintf(path, sizeof path, "hands[%u].quat_wxyz", number);
     int rc = tact_scene_check_quat(check, hand->quat_wxyz, path);
     snprintf(path, sizeof path, "hands[%u]", number);
-    rc = rc ? rc : tact_scene_need_near(check, path, "position", hand->position, 3);
+    rc = rc ? rc : tact_scene_need_coordinates(check, path, "position", hand->position, 3);
     rc = rc || !of_base ? rc : check_base(check, hand->base, scene->period, number);
     for (uint32_t i = of_base ? of_base - 1 : 0; !rc && i < hand->links_count; i++) {
         struct tact_scene_link *link = &hand->links[i];
         tact_scene_link_key(scene, number, i, path);
         if (i >= of_base) {
             rc = check_joint_values(check, &link->joint, scene->period,
-                                    tact_scene_key_of(key, path, "joint"));
+                                    tact_scene_path_of_key(key, path, "joint"));
         }
-        rc = rc ? rc : tact_scene_need_near(check, path, "center_of_mass", link->center_of_mass, 3);
+        rc = rc ? rc
+                : tact_scene_need_coordinates(check, path, "center_of_mass", link->center_of_mass,
+                                              3);
         rc = rc ? rc : check_mass(check, path, link->mass, link->inertia, link->shapes_count);
         rc = rc ? rc : check_shape_values(check, link->shapes, link->shapes_count, path, false);
     }
     return rc;
 }
 
-static int check_quantity(const struct tact_scene_check *check,
-                          const struct tact_scene_output *output, const char *path)
+static int check_output_quantity(const struct tact_scene_check *check,
+                                 const struct tact_scene_output *output, const char *path)
 {
     static const char *const what[] = {"reaction", "drive", "force", "moment", NULL};
     char key[TACT_SCENE_PATH];
-    int rc = tact_scene_need_word(check, tact_scene_key_of(key, path, "what"), output->what, what);
+    int rc =
+        tact_scene_need_word(check, tact_scene_path_of_key(key, path, "what"), output->what, what);
     if (rc || !output->along) {
         return rc;
     }
-    tact_scene_key_of(key, path, "along");
+    tact_scene_path_of_key(key, path, "along");
     if (strcmp(output->what, "force") && strcmp(output->what, "moment")) {
-        return tact_scene_bad(check, key, "is only for \"what: force\" and \"what: moment\"");
+        return tact_scene_report_bad_value(check, key,
+                                           "is only for \"what: force\" and \"what: moment\"");
     }
     double *v = output->along;
     double largest = fmax(fmax(fabs(v[0]), fabs(v[1])), fabs(v[2]));
     if (!(largest > 0.0)) {
-        return tact_scene_bad(check, key, "a direction of length 0");
+        return tact_scene_report_bad_value(check, key, "a direction of length 0");
     }
     tact_v3_scale(v, v, 1.0 / largest);
     tact_v3_normalize(v, v);
@@ -419,26 +438,29 @@ static int check_io_values(const struct tact_scene_check *check, const struct ta
     int rc = 0;
     for (uint32_t i = 0; !rc && i < scene->inputs_count; i++) {
         const struct tact_scene_input *in = &scene->inputs[i];
-        bool lower = tact_scene_has(check, "inputs[%u].lower", i);
-        bool upper = tact_scene_has(check, "inputs[%u].upper", i);
+        bool lower = tact_scene_has_key(check, "inputs[%u].lower", i);
+        bool upper = tact_scene_has_key(check, "inputs[%u].upper", i);
         snprintf(path, sizeof path, "inputs[%u]", i);
         if (lower != upper || (lower && !(in->lower < in->upper))) {
-            rc = tact_scene_bad(check, tact_scene_key_of(key, path, lower ? "lower" : "upper"),
-                                "expected both \"lower\" and \"upper\", lower below upper");
+            rc = tact_scene_report_bad_value(
+                check, tact_scene_path_of_key(key, path, lower ? "lower" : "upper"),
+                "expected both \"lower\" and \"upper\", lower below upper");
         }
         rc = rc ? rc
-                : tact_scene_need_word(check, tact_scene_key_of(key, path, "what"), in->what, into);
+                : tact_scene_need_word(check, tact_scene_path_of_key(key, path, "what"), in->what,
+                                       into);
         rc = rc ? rc : tact_scene_need_not_negative(check, path, "filter", in->filter, "Hz");
         if (!rc && in->filter > 0.0 && strcmp(in->what, "state")) {
-            rc = tact_scene_bad(check, tact_scene_key_of(key, path, "filter"),
-                                "smooths the rate of a joint that is measured; expected \"what: "
-                                "state\" beside it");
+            rc = tact_scene_report_bad_value(
+                check, tact_scene_path_of_key(key, path, "filter"),
+                "smooths the rate of a joint that is measured; expected \"what: "
+                "state\" beside it");
         }
     }
     for (uint32_t i = 0; !rc && i < scene->outputs_count; i++) {
         const struct tact_scene_output *o = &scene->outputs[i];
         snprintf(path, sizeof path, "outputs[%u]", i);
-        rc = check_quantity(check, o, path);
+        rc = check_output_quantity(check, o, path);
         rc = rc ? rc : tact_scene_need_positive(check, path, "limit", o->limit, "");
         rc = rc ? rc : tact_scene_need_positive(check, path, "rate", o->rate, "a second");
         rc = rc ? rc : tact_scene_need_not_negative(check, path, "filter", o->filter, "Hz");
@@ -453,7 +475,8 @@ static int check_session_options(const struct tact_scene_check *check,
     int rc = tact_scene_need_between(check, "period", scene->period, 1e-5, 0.1, "s");
     rc = rc ? rc : tact_scene_need_between(check, "max_speed", scene->max_speed, 1e-6, 1e9, "m/s");
     if (!rc && !(scene->duration > 0.0)) {
-        rc = tact_scene_bad(check, "duration", "must be greater than 0 s, got %g", scene->duration);
+        rc = tact_scene_report_bad_value(check, "duration", "must be greater than 0 s, got %g",
+                                         scene->duration);
     }
     rc = rc ? rc : tact_scene_need_word(check, "moments.source", scene->moments.source, sources);
     rc = rc ? rc

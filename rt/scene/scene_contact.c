@@ -8,14 +8,14 @@
 
 enum { MAX_MODELS = 32 };
 
-static int check_tip(const struct tact_scene_check *check, const char *path, double radius,
-                     double power)
+static int check_fingertip(const struct tact_scene_check *check, const char *path, double radius,
+                           double power)
 {
     char key[TACT_SCENE_PATH];
     int rc = tact_scene_need_not_negative(check, path, "tip_radius", radius, "m");
     return rc ? rc
-              : tact_scene_need_between(check, tact_scene_key_of(key, path, "tip_power"), power,
-                                        0.0, 1.0, "");
+              : tact_scene_need_between(check, tact_scene_path_of_key(key, path, "tip_power"),
+                                        power, 0.0, 1.0, "");
 }
 
 static int check_model(const struct tact_scene_check *check, const char *path, const char *name)
@@ -30,7 +30,7 @@ static int check_model(const struct tact_scene_check *check, const char *path, c
     return tact_scene_need_word(check, path, name, words);
 }
 
-static int uses_field(const struct tact_scene *scene, const struct tact_scene_pair *pair)
+static int pair_uses_field(const struct tact_scene *scene, const struct tact_scene_pair *pair)
 {
     return !strcmp(pair->model ? pair->model : scene->contact.model, "field");
 }
@@ -46,8 +46,9 @@ static double field_power(const struct tact_scene_material *material)
 }
 
 /* Two soft materials whose pressures follow the same power of the depth, or one soft one. */
-static int check_powers(const struct tact_scene_check *check, const struct tact_scene *scene,
-                        const char *path, const struct tact_scene_pair *pair)
+static int check_pressure_powers(const struct tact_scene_check *check,
+                                 const struct tact_scene *scene, const char *path,
+                                 const struct tact_scene_pair *pair)
 {
     const char *const *name = (const char *const *)pair->materials;
     double power[2] = {1.0, 1.0}; /* no such material: refused elsewhere */
@@ -59,17 +60,19 @@ static int check_powers(const struct tact_scene_check *check, const struct tact_
         }
     }
     if (!(power[0] > 0.0) && !(power[1] > 0.0)) {
-        return tact_scene_bad(check, path,
-                              "the model field needs a soft material: expected \"field\" or "
-                              "\"modulus\" of \"%s\" or \"%s\"",
-                              name[0], name[1]);
+        return tact_scene_report_bad_value(
+            check, path,
+            "the model field needs a soft material: expected \"field\" or "
+            "\"modulus\" of \"%s\" or \"%s\"",
+            name[0], name[1]);
     }
     if (power[0] > 0.0 && power[1] > 0.0 && power[0] != power[1]) {
-        return tact_scene_bad(check, path,
-                              "the pressure of \"%s\" has power %g of the depth, that of \"%s\" %g "
-                              "(a modulus without a field has 0.5): two soft materials need the "
-                              "same one",
-                              name[0], power[0], name[1], power[1]);
+        return tact_scene_report_bad_value(
+            check, path,
+            "the pressure of \"%s\" has power %g of the depth, that of \"%s\" %g "
+            "(a modulus without a field has 0.5): two soft materials need the "
+            "same one",
+            name[0], power[0], name[1], power[1]);
     }
     return 0;
 }
@@ -83,41 +86,43 @@ static int check_field_pair(const struct tact_scene_check *check, const struct t
     const struct tact_contact_law *law = &pair->law;
     char key[TACT_SCENE_PATH];
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-        if (tact_scene_has(check, "%s.%s", path, others[i])) {
-            return tact_scene_bad(check, tact_scene_key_of(key, path, others[i]),
-                                  "is not used by the model field: the materials' pressure fields "
-                                  "decide how the contact yields");
+        if (tact_scene_has_key(check, "%s.%s", path, others[i])) {
+            return tact_scene_report_bad_value(
+                check, tact_scene_path_of_key(key, path, others[i]),
+                "is not used by the model field: the materials' pressure fields "
+                "decide how the contact yields");
         }
     }
     if (law->compliance > 0.0 || law->tangential_compliance > 0.0) {
-        return tact_scene_bad(
+        return tact_scene_report_bad_value(
             check, law->compliance > 0.0 ? "contact.compliance" : "contact.tangential_compliance",
             "is not used by the model field of %s", path);
     }
-    return check_powers(check, scene, path, pair);
+    return check_pressure_powers(check, scene, path, pair);
 }
 
 static int check_field(const struct tact_scene_check *check, const char *path,
                        const struct tact_scene_field *field)
 {
     char owner[TACT_SCENE_PATH], key[TACT_SCENE_PATH];
-    tact_scene_key_of(owner, path, "field");
-    if (!tact_scene_has(check, "%s", owner)) {
+    tact_scene_path_of_key(owner, path, "field");
+    if (!tact_scene_has_key(check, "%s", owner)) {
         return 0;
     }
     int rc = tact_scene_need_positive(check, owner, "modulus", field->modulus, "Pa");
     rc = rc ? rc : tact_scene_need_positive(check, owner, "thickness", field->thickness, "m");
-    if (!rc && tact_scene_has(check, "%s.power", owner)) {
-        rc = tact_scene_need_between(check, tact_scene_key_of(key, owner, "power"), field->power,
-                                     0.5, 5.0, "");
+    if (!rc && tact_scene_has_key(check, "%s.power", owner)) {
+        rc = tact_scene_need_between(check, tact_scene_path_of_key(key, owner, "power"),
+                                     field->power, 0.5, 5.0, "");
     }
     if (!rc && !isfinite(field->modulus / field->thickness)) {
-        rc = tact_scene_bad(check, owner, "modulus over thickness is out of range");
+        rc = tact_scene_report_bad_value(check, owner, "modulus over thickness is out of range");
     }
     rc = rc ? rc : tact_scene_need_not_negative(check, owner, "cell", field->cell, "m");
-    return rc || !field->kind ? rc
-                              : tact_scene_need_word(check, tact_scene_key_of(key, owner, "kind"),
-                                                     field->kind, tact_extent_kind_names);
+    return rc || !field->kind
+               ? rc
+               : tact_scene_need_word(check, tact_scene_path_of_key(key, owner, "kind"),
+                                      field->kind, tact_extent_kind_names);
 }
 
 static int check_pair(const struct tact_scene_check *check, const struct tact_scene *scene,
@@ -134,20 +139,21 @@ static int check_pair(const struct tact_scene_check *check, const struct tact_sc
     rc = rc ? rc : tact_scene_need_positive(check, path, "overlap", law->overlap, "m");
     rc = rc ? rc
             : tact_scene_need_not_negative(check, path, "hunt_crossley", law->hunt_crossley, "s/m");
-    int field = uses_field(scene, pair);
+    int field = pair_uses_field(scene, pair);
     if (!rc && law->hunt_crossley > 0.0 && !(law->compliance > 0.0) && !field) {
-        return tact_scene_bad(check, tact_scene_key_of(key, path, "hunt_crossley"),
-                              "damps the spring of a compliant contact; expected \"compliance\" "
-                              "over 0 beside it");
+        return tact_scene_report_bad_value(
+            check, tact_scene_path_of_key(key, path, "hunt_crossley"),
+            "damps the spring of a compliant contact; expected \"compliance\" "
+            "over 0 beside it");
     }
     if (!rc && !(law->restitution >= 0.0 && law->restitution <= 1.0)) {
-        return tact_scene_bad(check, tact_scene_key_of(key, path, "restitution"),
-                              "must be from 0 to 1, got %g", law->restitution);
+        return tact_scene_report_bad_value(check, tact_scene_path_of_key(key, path, "restitution"),
+                                           "must be from 0 to 1, got %g", law->restitution);
     }
     if (!rc && pair->model) {
-        rc = check_model(check, tact_scene_key_of(key, path, "model"), pair->model);
+        rc = check_model(check, tact_scene_path_of_key(key, path, "model"), pair->model);
     }
-    rc = rc ? rc : check_tip(check, path, law->tip_radius, law->tip_power);
+    rc = rc ? rc : check_fingertip(check, path, law->tip_radius, law->tip_power);
     return rc || !field ? rc : check_field_pair(check, scene, path, pair);
 }
 
@@ -159,7 +165,7 @@ static int check_materials(const struct tact_scene_check *check, const struct ta
         snprintf(path, sizeof path, "materials[%u]", i);
         const struct tact_scene_material *m = &scene->materials[i];
         rc = tact_scene_need_not_negative(check, path, "modulus", m->modulus, "Pa");
-        rc = rc ? rc : check_tip(check, path, m->tip_radius, m->tip_power);
+        rc = rc ? rc : check_fingertip(check, path, m->tip_radius, m->tip_power);
         rc = rc ? rc : check_field(check, path, &m->field);
     }
     for (uint32_t i = 0; !rc && i < scene->pairs_count; i++) {

@@ -11,12 +11,13 @@ static int check_port(const struct tact_scene_check *check,
     const struct tact_scene_port *device = coupling->device;
     char owner[TACT_SCENE_PATH], key[TACT_SCENE_PATH];
     if (!device) {
-        return coupling->hard ? tact_scene_bad(check, tact_scene_key_of(key, path, "hard"),
-                                               "needs the numbers of the device; expected "
-                                               "\"device\" beside it")
-                              : 0;
+        return coupling->hard
+                   ? tact_scene_report_bad_value(check, tact_scene_path_of_key(key, path, "hard"),
+                                                 "needs the numbers of the device; expected "
+                                                 "\"device\" beside it")
+                   : 0;
     }
-    tact_scene_key_of(owner, path, "device");
+    tact_scene_path_of_key(owner, path, "device");
     int rc = tact_scene_need_positive(check, owner, "mass", device->mass, "kg m^2 or kg");
     rc = rc ? rc
             : tact_scene_need_positive(check, owner, "damping", device->damping,
@@ -30,12 +31,13 @@ static int check_port(const struct tact_scene_check *check,
     const double most = tact_passivity_stiffest(device->damping, device->delay, device->friction,
                                                 device->resolution, period);
     if (!rc && !coupling->hard && coupling->stiffness > most) {
-        rc = tact_scene_bad(check, tact_scene_key_of(key, path, "stiffness"),
-                            "%g is over %g N m/rad or N/m, the stiffest that this device renders "
-                            "without rattling (damping / (period / 2 + delay)%s); expected less, "
-                            "or \"hard: true\"",
-                            coupling->stiffness, most,
-                            device->resolution > 0.0 ? " and 2 friction / resolution" : "");
+        rc = tact_scene_report_bad_value(
+            check, tact_scene_path_of_key(key, path, "stiffness"),
+            "%g is over %g N m/rad or N/m, the stiffest that this device renders "
+            "without rattling (damping / (period / 2 + delay)%s); expected less, "
+            "or \"hard: true\"",
+            coupling->stiffness, most,
+            device->resolution > 0.0 ? " and 2 friction / resolution" : "");
     }
     return rc;
 }
@@ -47,9 +49,9 @@ int tact_scene_check_coupling(const struct tact_scene_check *check,
     static const char *const drive[] = {"stiffness", "damping"};
     char key[TACT_SCENE_PATH];
     for (int i = 0; i < 2; i++) {
-        if (tact_scene_has(check, "%s.%s", joint, drive[i])) {
-            return tact_scene_bad(check, tact_scene_key_of(key, joint, drive[i]),
-                                  "is of a drive; a joint with \"coupling\" has none");
+        if (tact_scene_has_key(check, "%s.%s", joint, drive[i])) {
+            return tact_scene_report_bad_value(check, tact_scene_path_of_key(key, joint, drive[i]),
+                                               "is of a drive; a joint with \"coupling\" has none");
         }
     }
     int rc =
@@ -81,10 +83,11 @@ static int check_hard_outputs(const struct tact_scene_check *check, const struct
         const struct tact_scene_output *out = &scene->outputs[i];
         if (!strcmp(out->from, joint) && !strcmp(out->what, "reaction") && out->filter > 0.0) {
             snprintf(path, sizeof path, "outputs[%u].filter", i);
-            return tact_scene_bad(check, path,
-                                  "would exceed the energy bound of %s (\"hard: true\"); expected "
-                                  "no filter",
-                                  joint);
+            return tact_scene_report_bad_value(
+                check, path,
+                "would exceed the energy bound of %s (\"hard: true\"); expected "
+                "no filter",
+                joint);
         }
     }
     return 0;
@@ -106,13 +109,13 @@ static int check_coupling_input(const struct tact_scene_check *check,
         return 0;
     }
     if (measured >= 0) {
-        return tact_scene_bad(check, path, "the state of %s is measured (inputs[%ld])", joint,
-                              measured);
+        return tact_scene_report_bad_value(check, path, "the state of %s is measured (inputs[%ld])",
+                                           joint, measured);
     }
     if (!of_base && tact_scene_find_input(scene, scene->inputs_count, "target", joint) < 0) {
-        return tact_scene_bad(check, path,
-                              "no input leads to %s; a coupling ties the joint to the value of one",
-                              joint);
+        return tact_scene_report_bad_value(
+            check, path, "no input leads to %s; a coupling ties the joint to the value of one",
+            joint);
     }
     return l->joint.coupling->hard ? check_hard_outputs(check, scene, joint) : 0;
 }

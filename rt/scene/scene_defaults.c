@@ -33,10 +33,10 @@ static void default_shapes(const struct tact_scene_check *check, struct tact_sce
                            uint32_t count, const char *owner)
 {
     for (uint32_t i = 0; i < count; i++) {
-        if (!tact_scene_has(check, "%s.shapes[%u].scale", owner, i)) {
+        if (!tact_scene_has_key(check, "%s.shapes[%u].scale", owner, i)) {
             shapes[i].scale = 1.0;
         }
-        if (!tact_scene_has(check, "%s.shapes[%u].quat_wxyz", owner, i)) {
+        if (!tact_scene_has_key(check, "%s.shapes[%u].quat_wxyz", owner, i)) {
             identity(shapes[i].quat_wxyz);
         }
     }
@@ -48,7 +48,7 @@ static void default_bodies(const struct tact_scene_check *check, struct tact_sce
     for (uint32_t i = 0; i < scene->bodies_count; i++) {
         struct tact_scene_body *body = &scene->bodies[i];
         snprintf(owner, sizeof owner, "bodies[%u]", i);
-        if (!tact_scene_has(check, "%s.quat_wxyz", owner)) {
+        if (!tact_scene_has_key(check, "%s.quat_wxyz", owner)) {
             identity(body->quat_wxyz);
         }
         default_shapes(check, body->shapes, body->shapes_count, owner);
@@ -58,7 +58,7 @@ static void default_bodies(const struct tact_scene_check *check, struct tact_sce
 static void default_constraints(const struct tact_scene_check *check, struct tact_scene *scene)
 {
     for (uint32_t i = 0; i < scene->joints_count; i++) {
-        if (!tact_scene_has(check, "joints[%u].axis", i)) {
+        if (!tact_scene_has_key(check, "joints[%u].axis", i)) {
             scene->joints[i].axis[2] = 1.0;
         }
     }
@@ -69,12 +69,12 @@ static void default_hands(const struct tact_scene_check *check, struct tact_scen
     char owner[TACT_SCENE_PATH];
     for (uint32_t i = 0; i < scene->hands_count; i++) {
         struct tact_scene_hand *hand = &scene->hands[i];
-        if (!tact_scene_has(check, "hands[%u].quat_wxyz", i)) {
+        if (!tact_scene_has_key(check, "hands[%u].quat_wxyz", i)) {
             identity(hand->quat_wxyz);
         }
         for (uint32_t j = 0; j < hand->links_count; j++) {
             tact_scene_link_key(scene, i, j, owner);
-            if (!tact_scene_has(check, "%s.joint.quat_wxyz", owner)) {
+            if (!tact_scene_has_key(check, "%s.joint.quat_wxyz", owner)) {
                 identity(hand->links[j].joint.quat_wxyz);
             }
             default_shapes(check, hand->links[j].shapes, hand->links[j].shapes_count, owner);
@@ -85,34 +85,35 @@ static void default_hands(const struct tact_scene_check *check, struct tact_scen
 static void default_pairs(const struct tact_scene_check *check, struct tact_scene *scene)
 {
     for (uint32_t i = 0; i < scene->materials_count; i++) {
-        if (!tact_scene_has(check, "materials[%u].tip_power", i)) {
+        if (!tact_scene_has_key(check, "materials[%u].tip_power", i)) {
             scene->materials[i].tip_power = 1.0 / 3.0;
         }
     }
     for (uint32_t i = 0; i < scene->pairs_count; i++) {
         struct tact_contact_law *law = &scene->pairs[i].law;
-        if (!tact_scene_has(check, "pairs[%u].tip_power", i)) {
+        if (!tact_scene_has_key(check, "pairs[%u].tip_power", i)) {
             law->tip_power = 1.0 / 3.0;
         }
-        if (!tact_scene_has(check, "pairs[%u].dissipation", i)) {
+        if (!tact_scene_has_key(check, "pairs[%u].dissipation", i)) {
             law->dissipation = scene->contact.dissipation;
         }
-        if (!tact_scene_has(check, "pairs[%u].compliance", i)) {
+        if (!tact_scene_has_key(check, "pairs[%u].compliance", i)) {
             law->compliance = scene->contact.compliance;
         }
-        if (!tact_scene_has(check, "pairs[%u].tangential_compliance", i)) {
+        if (!tact_scene_has_key(check, "pairs[%u].tangential_compliance", i)) {
             law->tangential_compliance = scene->contact.tangential_compliance;
         }
-        if (!tact_scene_has(check, "pairs[%u].overlap", i)) {
+        if (!tact_scene_has_key(check, "pairs[%u].overlap", i)) {
             law->overlap = scene->contact.overlap;
         }
     }
 }
 
-static int default_wires(const struct tact_scene_check *check, struct tact_scene *scene)
+static int default_inputs_and_outputs(const struct tact_scene_check *check,
+                                      struct tact_scene *scene)
 {
     for (uint32_t i = 0; i < scene->inputs_count; i++) {
-        if (!tact_scene_has(check, "inputs[%u].scale", i)) {
+        if (!tact_scene_has_key(check, "inputs[%u].scale", i)) {
             scene->inputs[i].scale = 1.0;
         }
         if (default_text(&scene->inputs[i].what, "target")) {
@@ -120,7 +121,7 @@ static int default_wires(const struct tact_scene_check *check, struct tact_scene
         }
     }
     for (uint32_t i = 0; i < scene->outputs_count; i++) {
-        if (!tact_scene_has(check, "outputs[%u].scale", i)) {
+        if (!tact_scene_has_key(check, "outputs[%u].scale", i)) {
             scene->outputs[i].scale = 1.0;
         }
         if (default_text(&scene->outputs[i].what, "reaction")) {
@@ -133,7 +134,7 @@ static int default_wires(const struct tact_scene_check *check, struct tact_scene
 int tact_scene_defaults(const struct tact_scene_check *check, struct tact_scene *scene)
 {
     struct tact_scene_contact *contact = &scene->contact;
-    if (!tact_scene_has(check, "gravity")) {
+    if (!tact_scene_has_key(check, "gravity")) {
         scene->gravity[2] = -9.81;
     }
     default_number(check, "period", &scene->period, 0.001);
@@ -142,20 +143,20 @@ int tact_scene_defaults(const struct tact_scene_check *check, struct tact_scene 
     default_number(check, "contact.overlap", &contact->overlap, 2e-5);
     default_number(check, "contact.dissipation", &contact->dissipation, 0.005);
     default_number(check, "contact.tolerance", &contact->tolerance, 1e-10);
-    if (!tact_scene_has(check, "contact.points")) {
+    if (!tact_scene_has_key(check, "contact.points")) {
         contact->points = 4096;
     }
-    if (!tact_scene_has(check, "contact.iterations")) {
+    if (!tact_scene_has_key(check, "contact.iterations")) {
         contact->iterations = 50;
     }
-    if (!tact_scene_has(check, "moments.max_age")) {
+    if (!tact_scene_has_key(check, "moments.max_age")) {
         scene->moments.max_age = 1;
     }
     default_number(check, "moments.host_time", &scene->moments.host_time, 0.2 * scene->period);
-    if (!tact_scene_has(check, "realtime.priority")) {
+    if (!tact_scene_has_key(check, "realtime.priority")) {
         scene->realtime.priority = 80;
     }
-    if (!tact_scene_has(check, "realtime.cpu")) {
+    if (!tact_scene_has_key(check, "realtime.cpu")) {
         scene->realtime.cpu = -1;
     }
     default_pairs(check, scene);
@@ -166,7 +167,7 @@ int tact_scene_defaults(const struct tact_scene_check *check, struct tact_scene 
         default_text(&contact->normal, "blend") || default_text(&contact->model, "auto") ||
         default_text(&contact->spin, "auto") || default_text(&contact->split, "auto") ||
         default_text(&contact->metric, "mass") || default_text(&scene->moments.source, "auto") ||
-        default_wires(check, scene)) {
+        default_inputs_and_outputs(check, scene)) {
         return tact_error_set(check->err, -ENOMEM, "out of memory");
     }
     return 0;

@@ -7,21 +7,21 @@
 #include "contact/vec.h"
 #include "rt/scene/scene_internal.h"
 
-#define LARGE_SIZE 3.0       /* size of an object for a hand [m] */
-#define IRIDIUM 22600.0      /* densest element [kg/m^3] */
-#define AEROGEL 1.0          /* lightest solid [kg/m^3] */
-#define HIGH_FRICTION 3.0    /* friction above that of rubber on anything */
-#define FAR_POSITION 100.0   /* position [m] */
-#define MAX_ANGLE 31.416     /* five turns [rad]: more than a steering wheel turns */
-#define MIN_REACH 1.0        /* minimum length of a chain for the check [m] */
-#define STRONG_GRAVITY 100.0 /* gravity [m/s^2] */
-#define DEEP_OVERLAP 2e-3    /* target overlap [m] */
-#define SOFT_COMPLIANCE 0.1  /* compliance [m/N] */
-#define SOFT_MODULUS 100.0   /* modulus [Pa] */
-#define LARGE_TIP_RADIUS 0.1 /* radius of a fingertip's patch [m] */
-#define THICK_LAYER 1.0      /* of a soft layer [m] */
-#define SLOW_RELAXATION 1.0  /* relaxation [s] */
-#define MAX_WARNINGS 16      /* further ones are only counted */
+#define SUSPECT_OBJECT_SIZE 3.0      /* size of an object for a hand [m] */
+#define IRIDIUM_DENSITY 22600.0      /* densest element [kg/m^3] */
+#define AEROGEL_DENSITY 1.0          /* lightest solid [kg/m^3] */
+#define SUSPECT_FRICTION 3.0         /* friction above that of rubber on anything */
+#define SUSPECT_POSITION 100.0       /* position [m] */
+#define SUSPECT_JOINT_ANGLE 31.416   /* five turns [rad]: more than a steering wheel turns */
+#define MIN_CHECKED_CHAIN_LENGTH 1.0 /* minimum length of a chain for the check [m] */
+#define SUSPECT_GRAVITY 100.0        /* gravity [m/s^2] */
+#define SUSPECT_TARGET_OVERLAP 2e-3  /* target overlap [m] */
+#define SUSPECT_COMPLIANCE 0.1       /* compliance [m/N] */
+#define SUSPECT_MODULUS 100.0        /* modulus [Pa] */
+#define SUSPECT_TIP_RADIUS 0.1       /* radius of a fingertip's patch [m] */
+#define SUSPECT_LAYER_THICKNESS 1.0  /* of a soft layer [m] */
+#define SUSPECT_RELAXATION_TIME 1.0  /* relaxation [s] */
+#define MAX_WARNINGS 16              /* further ones are only counted */
 
 struct warnings {
     const struct tact_scene *scene;
@@ -30,8 +30,8 @@ struct warnings {
 };
 
 /* One warning at the position of owner.key. */
-__attribute__((format(printf, 4, 5))) static void warn_at(struct warnings *d, const char *owner,
-                                                          const char *key, const char *format, ...)
+__attribute__((format(printf, 4, 5))) static void
+warn_at_scene_key(struct warnings *d, const char *owner, const char *key, const char *format, ...)
 {
     struct tact_error err = {.line = 0};
     char path[TACT_SCENE_PATH], line[1024];
@@ -49,7 +49,7 @@ __attribute__((format(printf, 4, 5))) static void warn_at(struct warnings *d, co
 }
 
 /* Longest edge of the box about a shape [m]; 0 for a halfspace. */
-static double shape_length(const struct tact_shape *s)
+static double longest_shape_edge(const struct tact_shape *s)
 {
     if (s->kind == TACT_SHAPE_SPHERE) {
         return 2.0 * s->size[0];
@@ -75,11 +75,12 @@ static double warn_shapes(struct warnings *d, const struct tact_scene_shape *sha
         if (!strcmp(s->type, "halfspace")) {
             continue;
         }
-        double length = shape_length(&s->shape);
+        double length = longest_shape_edge(&s->shape);
         snprintf(path, sizeof path, "%.80s.shapes[%u]", owner, i);
-        if (length > LARGE_SIZE && (s->file || !fixed)) {
-            warn_at(d, path, s->file ? "file" : "type", "is %g m long: %s", length,
-                    s->file ? "is it in millimetres? (scale: 0.001)" : "are its sizes in metres?");
+        if (length > SUSPECT_OBJECT_SIZE && (s->file || !fixed)) {
+            warn_at_scene_key(d, path, s->file ? "file" : "type", "is %g m long: %s", length,
+                              s->file ? "is it in millimetres? (scale: 0.001)"
+                                      : "are its sizes in metres?");
         }
         tact_shape_mass(&s->shape, &mass);
         volume += mass.volume;
@@ -90,8 +91,9 @@ static double warn_shapes(struct warnings *d, const struct tact_scene_shape *sha
 static void warn_position(struct warnings *d, const char *owner, const double position[3])
 {
     for (int i = 0; i < 3; i++) {
-        if (fabs(position[i]) > FAR_POSITION) {
-            warn_at(d, owner, "position", "is %g m away: is it in metres?", fabs(position[i]));
+        if (fabs(position[i]) > SUSPECT_POSITION) {
+            warn_at_scene_key(d, owner, "position", "is %g m away: is it in metres?",
+                              fabs(position[i]));
             return;
         }
     }
@@ -106,38 +108,40 @@ static void warn_bodies(struct warnings *d)
         snprintf(path, sizeof path, "bodies[%u]", i);
         double volume = warn_shapes(d, b->shapes, b->shapes_count, b->fixed, path);
         double density = volume > 0.0 ? b->mass / volume : 0.0;
-        bool own = tact_scene_index_find(d->scene->index, tact_scene_key_of(key, path, "inertia"));
+        bool own =
+            tact_scene_index_find(d->scene->index, tact_scene_path_of_key(key, path, "inertia"));
         warn_position(d, path, b->position);
         if (b->fixed || own || !(volume > 0.0)) {
             continue;
         }
-        if (density > IRIDIUM) {
-            warn_at(
+        if (density > IRIDIUM_DENSITY) {
+            warn_at_scene_key(
                 d, path, "mass",
                 "%g kg in %g m^3 is denser than iridium: is it in kilograms, its shapes in metres?",
                 b->mass, volume);
-        } else if (density < AEROGEL) {
-            warn_at(d, path, "mass",
-                    "%g kg in %g m^3 is lighter than aerogel: is it in kilograms, its shapes in "
-                    "metres?",
-                    b->mass, volume);
+        } else if (density < AEROGEL_DENSITY) {
+            warn_at_scene_key(
+                d, path, "mass",
+                "%g kg in %g m^3 is lighter than aerogel: is it in kilograms, its shapes in "
+                "metres?",
+                b->mass, volume);
         }
     }
 }
 
 /* Total length of a hand's chains [m]. */
-static double hand_length(const struct tact_scene_hand *hand)
+static double total_hand_chain_length(const struct tact_scene_hand *hand)
 {
     double reach = 0.0;
     for (uint32_t i = 0; i < hand->links_count; i++) {
         const struct tact_scene_link *link = &hand->links[i];
         double longest = 0.0;
         for (uint32_t k = 0; k < link->shapes_count; k++) {
-            longest = fmax(longest, shape_length(&link->shapes[k].shape));
+            longest = fmax(longest, longest_shape_edge(&link->shapes[k].shape));
         }
         reach += tact_v3_norm(link->joint.position) + longest;
     }
-    return fmax(reach, MIN_REACH);
+    return fmax(reach, MIN_CHECKED_CHAIN_LENGTH);
 }
 
 static void warn_joint(struct warnings *d, const struct tact_scene_joint *joint, double reach,
@@ -145,11 +149,13 @@ static void warn_joint(struct warnings *d, const struct tact_scene_joint *joint,
 {
     if (!strcmp(joint->type, "slide")) {
         if (fabs(joint->start) > reach) {
-            warn_at(d, path, "start", "%g m is more than the hand is long (%g m): is it in metres?",
-                    joint->start, reach);
+            warn_at_scene_key(d, path, "start",
+                              "%g m is more than the hand is long (%g m): is it in metres?",
+                              joint->start, reach);
         }
     } else if (fabs(joint->start) > 2.0 * 3.14159265358979323846) {
-        warn_at(d, path, "start", "%g rad is more than a turn: is it in degrees?", joint->start);
+        warn_at_scene_key(d, path, "start", "%g rad is more than a turn: is it in degrees?",
+                          joint->start);
     }
     warn_position(d, path, joint->position);
 }
@@ -158,7 +164,7 @@ static void warn_hands(struct warnings *d)
 {
     for (uint32_t i = 0; i < d->scene->hands_count; i++) {
         const struct tact_scene_hand *hand = &d->scene->hands[i];
-        double reach = hand_length(hand);
+        double reach = total_hand_chain_length(hand);
         char path[TACT_SCENE_PATH], key[TACT_SCENE_PATH];
         snprintf(path, sizeof path, "hands[%u]", i);
         warn_position(d, path, hand->position);
@@ -166,7 +172,7 @@ static void warn_hands(struct warnings *d)
             const struct tact_scene_link *link = &hand->links[k];
             tact_scene_link_key(d->scene, i, k, path);
             warn_shapes(d, link->shapes, link->shapes_count, false, path);
-            warn_joint(d, &link->joint, reach, tact_scene_key_of(key, path, "joint"));
+            warn_joint(d, &link->joint, reach, tact_scene_path_of_key(key, path, "joint"));
         }
     }
 }
@@ -177,30 +183,34 @@ static void warn_compliance(struct warnings *d, const char *owner, double overla
 {
     char key[TACT_SCENE_PATH];
     const struct tact_scene_index *index = d->scene->index;
-    if (overlap > DEEP_OVERLAP &&
-        tact_scene_index_find(index, tact_scene_key_of(key, owner, "overlap"))) {
-        warn_at(d, owner, "overlap", "a depth of %g m is visible: is it in metres?", overlap);
+    if (overlap > SUSPECT_TARGET_OVERLAP &&
+        tact_scene_index_find(index, tact_scene_path_of_key(key, owner, "overlap"))) {
+        warn_at_scene_key(d, owner, "overlap", "a depth of %g m is visible: is it in metres?",
+                          overlap);
     }
-    if (compliance > SOFT_COMPLIANCE &&
-        tact_scene_index_find(index, tact_scene_key_of(key, owner, "compliance"))) {
-        warn_at(d, owner, "compliance", "yields %g m per newton: is it in metres?", compliance);
+    if (compliance > SUSPECT_COMPLIANCE &&
+        tact_scene_index_find(index, tact_scene_path_of_key(key, owner, "compliance"))) {
+        warn_at_scene_key(d, owner, "compliance", "yields %g m per newton: is it in metres?",
+                          compliance);
     }
-    if (dissipation > SLOW_RELAXATION &&
-        tact_scene_index_find(index, tact_scene_key_of(key, owner, "dissipation"))) {
-        warn_at(d, owner, "dissipation", "takes %g s to settle: is it in seconds?", dissipation);
+    if (dissipation > SUSPECT_RELAXATION_TIME &&
+        tact_scene_index_find(index, tact_scene_path_of_key(key, owner, "dissipation"))) {
+        warn_at_scene_key(d, owner, "dissipation", "takes %g s to settle: is it in seconds?",
+                          dissipation);
     }
 }
 
 static void warn_field(struct warnings *d, const char *path, const struct tact_scene_field *field)
 {
     char owner[TACT_SCENE_PATH];
-    tact_scene_key_of(owner, path, "field");
-    if (field->modulus > 0.0 && field->modulus < SOFT_MODULUS) {
-        warn_at(d, owner, "modulus", "%g Pa is softer than jelly: is it in pascals?",
-                field->modulus);
+    tact_scene_path_of_key(owner, path, "field");
+    if (field->modulus > 0.0 && field->modulus < SUSPECT_MODULUS) {
+        warn_at_scene_key(d, owner, "modulus", "%g Pa is softer than jelly: is it in pascals?",
+                          field->modulus);
     }
-    if (field->thickness > THICK_LAYER) {
-        warn_at(d, owner, "thickness", "a layer of %g m: is it in metres?", field->thickness);
+    if (field->thickness > SUSPECT_LAYER_THICKNESS) {
+        warn_at_scene_key(d, owner, "thickness", "a layer of %g m: is it in metres?",
+                          field->thickness);
     }
 }
 
@@ -212,23 +222,26 @@ static void warn_materials(struct warnings *d)
     for (uint32_t i = 0; i < d->scene->materials_count; i++) {
         const struct tact_scene_material *m = &d->scene->materials[i];
         snprintf(path, sizeof path, "materials[%u]", i);
-        if (m->modulus > 0.0 && m->modulus < SOFT_MODULUS) {
-            warn_at(d, path, "modulus", "%g Pa is softer than jelly: is it in pascals?",
-                    m->modulus);
+        if (m->modulus > 0.0 && m->modulus < SUSPECT_MODULUS) {
+            warn_at_scene_key(d, path, "modulus", "%g Pa is softer than jelly: is it in pascals?",
+                              m->modulus);
         }
-        if (m->tip_radius > LARGE_TIP_RADIUS) {
-            warn_at(d, path, "tip_radius", "a fingertip of %g m: is it in metres?", m->tip_radius);
+        if (m->tip_radius > SUSPECT_TIP_RADIUS) {
+            warn_at_scene_key(d, path, "tip_radius", "a fingertip of %g m: is it in metres?",
+                              m->tip_radius);
         }
         warn_field(d, path, &m->field);
     }
     for (uint32_t i = 0; i < d->scene->pairs_count; i++) {
         const struct tact_contact_law *p = &d->scene->pairs[i].law;
         snprintf(path, sizeof path, "pairs[%u]", i);
-        if (p->friction > HIGH_FRICTION) {
-            warn_at(d, path, "friction", "%g is more than any two surfaces have", p->friction);
+        if (p->friction > SUSPECT_FRICTION) {
+            warn_at_scene_key(d, path, "friction", "%g is more than any two surfaces have",
+                              p->friction);
         }
-        if (p->tip_radius > LARGE_TIP_RADIUS) {
-            warn_at(d, path, "tip_radius", "a fingertip of %g m: is it in metres?", p->tip_radius);
+        if (p->tip_radius > SUSPECT_TIP_RADIUS) {
+            warn_at_scene_key(d, path, "tip_radius", "a fingertip of %g m: is it in metres?",
+                              p->tip_radius);
         }
         warn_compliance(d, path, p->overlap, p->compliance, p->dissipation);
     }
@@ -243,13 +256,14 @@ static void warn_inputs(struct warnings *d)
         const double most = fmax(fabs(in->offset), fmax(fabs(in->lower), fabs(in->upper)));
         char path[TACT_SCENE_PATH], name[2 * TACT_DEVICE_NAME];
         snprintf(path, sizeof path, "inputs[%u]", n);
-        for (uint32_t i = 0; most > MAX_ANGLE && i < s->hands_count; i++) {
+        for (uint32_t i = 0; most > SUSPECT_JOINT_ANGLE && i < s->hands_count; i++) {
             for (uint32_t k = 0; k < s->hands[i].links_count; k++) {
                 const struct tact_scene_link *link = &s->hands[i].links[k];
                 snprintf(name, sizeof name, "%.47s.%.47s", s->hands[i].name, link->name);
                 if (!strcmp(name, in->to) && strcmp(link->joint.type, "slide") != 0) {
-                    warn_at(d, path, fabs(in->offset) > MAX_ANGLE ? "offset" : "lower",
-                            "%g rad is more than five turns: is it in degrees?", most);
+                    warn_at_scene_key(d, path,
+                                      fabs(in->offset) > SUSPECT_JOINT_ANGLE ? "offset" : "lower",
+                                      "%g rad is more than five turns: is it in degrees?", most);
                 }
             }
         }
@@ -259,7 +273,8 @@ static void warn_inputs(struct warnings *d)
 static void warn_models(struct warnings *d)
 {
     if (!strcmp(d->scene->contact.model, "patch")) {
-        warn_at(d, "contact", "model", "`patch` is an old name: this model is `volume` now");
+        warn_at_scene_key(d, "contact", "model",
+                          "`patch` is an old name: this model is `volume` now");
     }
 }
 
@@ -268,10 +283,11 @@ int tact_scene_doubt(const struct tact_scene *scene, struct tact_messages to)
     struct warnings d = {scene, to, 0};
     double strength = tact_v3_norm(scene->gravity);
     if (scene->gravity[2] > 0.0) {
-        warn_at(&d, "", "gravity", "points up: z is up, so that of the earth is [0, 0, -9.81]");
-    } else if (strength > STRONG_GRAVITY) {
-        warn_at(&d, "", "gravity", "%g m/s^2 is over ten times the earth's: is it in m/s^2?",
-                strength);
+        warn_at_scene_key(&d, "", "gravity",
+                          "points up: z is up, so that of the earth is [0, 0, -9.81]");
+    } else if (strength > SUSPECT_GRAVITY) {
+        warn_at_scene_key(&d, "", "gravity",
+                          "%g m/s^2 is over ten times the earth's: is it in m/s^2?", strength);
     }
     warn_models(&d);
     warn_materials(&d);

@@ -20,7 +20,7 @@ static const struct {
             {"triangles", "gear torus knot blob bumpy_cube", true},
             {"seed", "blob bumpy_cube", false}};
 
-static int kind_of(const char *name)
+static int find_generator_kind(const char *name)
 {
     for (int i = 0; tact_generate_names[i]; i++) {
         if (strcmp(name, tact_generate_names[i]) == 0) {
@@ -35,21 +35,21 @@ static int generate_error(const struct tact_scene_check *check, const char *path
 {
     char full[TACT_SCENE_PATH];
     snprintf(full, sizeof full, "%.80s.generate.%.20s", path, key);
-    return tact_scene_bad(check, full, format, kind, key);
+    return tact_scene_report_bad_value(check, full, format, kind, key);
 }
 
 int tact_scene_check_generate(const struct tact_scene_check *check,
                               const struct tact_scene_shape *shape, const char *path)
 {
     const char *kind = shape->generate->kind;
-    if (kind_of(kind) < 0) {
+    if (find_generator_kind(kind) < 0) {
         return generate_error(
             check, path, "kind",
             "expected one of prism, gear, torus, knot, blob, bumpy_cube; got \"%.60s\"", kind);
     }
     for (size_t i = 0; i < sizeof uses / sizeof *uses; i++) {
         bool used = strstr(uses[i].kinds, kind) != NULL;
-        bool given = tact_scene_has(check, "%s.generate.%s", path, uses[i].key);
+        bool given = tact_scene_has_key(check, "%s.generate.%s", path, uses[i].key);
         if (used && uses[i].needed && !given) {
             return generate_error(check, path, uses[i].key, "missing; a %.60s needs the key \"%s\"",
                                   kind);
@@ -65,7 +65,8 @@ int tact_scene_generate(const struct tact_scene_check *check, const struct tact_
                         const char *path, struct tact_soup *soup)
 {
     const struct tact_scene_generate *g = shape->generate;
-    const struct tact_generate what = {.kind = (enum tact_generate_kind)kind_of(g->kind),
+    const struct tact_generate what = {.kind =
+                                           (enum tact_generate_kind)find_generator_kind(g->kind),
                                        .edge = g->edge,
                                        .radius = g->radius,
                                        .height = g->height,

@@ -9,7 +9,7 @@
 #include "contact/number.h"
 
 /* FNV-1a over the parent's number and the key, or the index in the list. */
-static uint32_t hash_child(uint32_t parent, const char *key, size_t length, uint32_t place)
+static uint32_t hash_child_key(uint32_t parent, const char *key, size_t length, uint32_t place)
 {
     uint32_t h = 2166136261u;
     for (int i = 0; i < 4; i++) {
@@ -27,11 +27,11 @@ static uint32_t hash_child(uint32_t parent, const char *key, size_t length, uint
 }
 
 /** Slot of a child in the hash table, or the free slot for it. */
-static uint32_t find_slot(const struct tact_scene_index *index, uint32_t parent, const char *key,
-                          size_t length, uint32_t place)
+static uint32_t find_child_hash_slot(const struct tact_scene_index *index, uint32_t parent,
+                                     const char *key, size_t length, uint32_t place)
 {
     uint32_t mask = index->slot_count - 1;
-    uint32_t s = hash_child(parent, key, length, place) & mask;
+    uint32_t s = hash_child_key(parent, key, length, place) & mask;
     for (; index->slots[s]; s = (s + 1) & mask) {
         const struct tact_index_node *n = &index->nodes[index->slots[s]];
         if (n->parent != parent || !n->key != !key) {
@@ -68,11 +68,11 @@ const struct tact_index_node *tact_scene_index_find(const struct tact_scene_inde
         if (*path == '[') {
             char *end;
             unsigned long place = strtoul(path + 1, &end, 10);
-            s = find_slot(index, node, NULL, 0, (uint32_t)place);
+            s = find_child_hash_slot(index, node, NULL, 0, (uint32_t)place);
             path = *end == ']' ? end + 1 : end;
         } else {
             size_t length = strcspn(path, ".[");
-            s = find_slot(index, node, path, length, 0);
+            s = find_child_hash_slot(index, node, path, length, 0);
             path += length;
         }
         path += *path == '.';
@@ -84,7 +84,7 @@ const struct tact_index_node *tact_scene_index_find(const struct tact_scene_inde
     return &index->nodes[node];
 }
 
-bool tact_scene_has(const struct tact_scene_check *check, const char *format, ...)
+bool tact_scene_has_key(const struct tact_scene_check *check, const char *format, ...)
 {
     char path[TACT_SCENE_PATH];
     va_list args;
@@ -129,7 +129,8 @@ void tact_scene_index_locate(const struct tact_scene_index *index, const char *p
     tact_error_at(err, index->file, node->line, node->column, path);
 }
 
-int tact_scene_bad(const struct tact_scene_check *check, const char *path, const char *format, ...)
+int tact_scene_report_bad_value(const struct tact_scene_check *check, const char *path,
+                                const char *format, ...)
 {
     char text[sizeof check->err->text];
     va_list args;
@@ -140,7 +141,7 @@ int tact_scene_bad(const struct tact_scene_check *check, const char *path, const
     return tact_error_set(check->err, -EINVAL, "%s", text);
 }
 
-bool tact_scene_number(const char *text, double *value)
+bool tact_scene_parse_number(const char *text, double *value)
 {
     /* strtod() alone would also accept hexadecimal, "nan" and "infinity" */
     if (strspn(text, "+-.0123456789eE") != strlen(text)) {
@@ -176,7 +177,8 @@ static int reserve_node(struct tact_scene_index *index)
     index->capacity = capacity;
     for (uint32_t i = 1; i < index->count; i++) {
         const struct tact_index_node *n = &nodes[i];
-        slots[find_slot(index, n->parent, n->key, n->key ? strlen(n->key) : 0, n->index)] = i;
+        slots[find_child_hash_slot(index, n->parent, n->key, n->key ? strlen(n->key) : 0,
+                                   n->index)] = i;
     }
     return 0;
 }
@@ -217,7 +219,8 @@ static int add_node(struct reader *r, const yaml_event_t *event, enum tact_index
         struct tact_index_node *parent = &index->nodes[r->open[r->depth - 1]];
         n->parent = r->open[r->depth - 1];
         n->index = parent->kind == TACT_INDEX_LIST ? parent->count : 0;
-        uint32_t s = find_slot(index, n->parent, r->key, r->key ? strlen(r->key) : 0, n->index);
+        uint32_t s =
+            find_child_hash_slot(index, n->parent, r->key, r->key ? strlen(r->key) : 0, n->index);
         if (index->slots[s]) {
             char path[TACT_SCENE_PATH];
             tact_scene_index_path(index, &index->nodes[index->slots[s]], path);
@@ -270,7 +273,8 @@ static int read_scalar(struct reader *r, const yaml_event_t *event)
     return add_node(r, event, TACT_INDEX_SCALAR);
 }
 
-static int read_open(struct reader *r, const yaml_event_t *event, enum tact_index_kind kind)
+static int read_collection_start(struct reader *r, const yaml_event_t *event,
+                                 enum tact_index_kind kind)
 {
     if (r->depth == 0 && kind == TACT_INDEX_LIST) {
         return index_error(r, event->start_mark, "expected a map of keys, as in `name: ruler`");
@@ -294,9 +298,9 @@ static int read_event(struct reader *r, const yaml_event_t *event)
     case YAML_SCALAR_EVENT:
         return read_scalar(r, event);
     case YAML_SEQUENCE_START_EVENT:
-        return read_open(r, event, TACT_INDEX_LIST);
+        return read_collection_start(r, event, TACT_INDEX_LIST);
     case YAML_MAPPING_START_EVENT:
-        return read_open(r, event, TACT_INDEX_MAP);
+        return read_collection_start(r, event, TACT_INDEX_MAP);
     case YAML_SEQUENCE_END_EVENT:
     case YAML_MAPPING_END_EVENT:
         r->depth--;

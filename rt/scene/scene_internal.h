@@ -67,7 +67,7 @@ const struct tact_index_node *tact_scene_index_find(const struct tact_scene_inde
                                                     const char *path);
 
 /** Whether the file has the key whose path is printed from format. */
-bool tact_scene_has(const struct tact_scene_check *check, const char *format, ...)
+bool tact_scene_has_key(const struct tact_scene_check *check, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /** Writes the key path of a node. */
@@ -80,11 +80,11 @@ void tact_scene_index_locate(const struct tact_scene_index *index, const char *p
                              struct tact_error *err);
 
 /** Sets the position of a key path and the message; returns -EINVAL. */
-int tact_scene_bad(const struct tact_scene_check *check, const char *path, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+int tact_scene_report_bad_value(const struct tact_scene_check *check, const char *path,
+                                const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /** Whether text is a decimal number and nothing else; *value may be infinite. */
-bool tact_scene_number(const char *text, double *value);
+bool tact_scene_parse_number(const char *text, double *value);
 
 /** The schema, as libcyaml describes one: a pointer to struct tact_scene. */
 const cyaml_schema_value_t *tact_scene_schema(void);
@@ -111,7 +111,7 @@ int tact_scene_read_calibrations(const struct tact_scene_check *check, struct ta
                                  const struct tact_scene_files *files);
 
 /** Path of a key of the object at `owner`. */
-const char *tact_scene_key_of(char path[TACT_SCENE_PATH], const char *owner, const char *key);
+const char *tact_scene_path_of_key(char path[TACT_SCENE_PATH], const char *owner, const char *key);
 
 /** Require a number in a range, or one of a list of words that ends with NULL. Return 0, or -EINVAL
  * with the message; unit may be "". */
@@ -122,11 +122,12 @@ int tact_scene_need_not_negative(const struct tact_scene_check *check, const cha
 int tact_scene_need_between(const struct tact_scene_check *check, const char *path, double value,
                             double lower, double upper, const char *unit);
 /* Requires the absolute value of count numbers to be at most `most`. */
-int tact_scene_need_within(const struct tact_scene_check *check, const char *owner, const char *key,
-                           const double *values, int count, double most, const char *unit);
+int tact_scene_need_absolute_within(const struct tact_scene_check *check, const char *owner,
+                                    const char *key, const double *values, int count, double most,
+                                    const char *unit);
 /* The same for coordinates: TACT_MESH_MAX_COORDINATE. */
-int tact_scene_need_near(const struct tact_scene_check *check, const char *owner, const char *key,
-                         const double *values, int count);
+int tact_scene_need_coordinates(const struct tact_scene_check *check, const char *owner,
+                                const char *key, const double *values, int count);
 int tact_scene_need_word(const struct tact_scene_check *check, const char *path, const char *text,
                          const char *const *words);
 

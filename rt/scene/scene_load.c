@@ -10,7 +10,8 @@
 #include "rt/scene/yaml.h"
 
 /** Stores the scene's text and path. */
-static int store_source(struct tact_scene *scene, const char *text, uint64_t size, const char *name)
+static int store_scene_source(struct tact_scene *scene, const char *text, uint64_t size,
+                              const char *name)
 {
     char *folder = strdup(name);
     scene->path = strdup(name);
@@ -68,7 +69,7 @@ int tact_scene_parse(const char *text, uint64_t size, const char *name,
     }
     struct tact_scene *scene = loaded;
     scene->index = index;
-    rc = store_source(scene, text, size, name);
+    rc = store_scene_source(scene, text, size, name);
     rc = rc ? tact_error_set(err, rc, "out of memory") : complete_scene(&check, scene, files);
     if (rc) {
         tact_scene_free(scene);

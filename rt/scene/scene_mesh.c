@@ -38,23 +38,26 @@ static int read_mesh_file(const struct tact_scene_check *check, const struct tac
         shape->file_data = data;
     }
     if (rc) {
-        tact_scene_bad(check, path, "cannot read mesh file %.200s: %s; expected an OBJ or STL file",
-                       shape->file, strerror(-rc));
+        tact_scene_report_bad_value(check, path,
+                                    "cannot read mesh file %.200s: %s; expected an OBJ or STL file",
+                                    shape->file, strerror(-rc));
     }
     return rc;
 }
 
 /** Reports a mesh's error, with its file and line, at the scene's key. */
-static int bad_mesh(const struct tact_scene_check *check, const struct tact_scene_shape *shape,
-                    const struct tact_error *mesh, const char *path, int rc)
+static int report_mesh_error(const struct tact_scene_check *check,
+                             const struct tact_scene_shape *shape, const struct tact_error *mesh,
+                             const char *path, int rc)
 {
     char place[24] = "";
     if (mesh->line) {
         snprintf(place, sizeof place, ":%d", mesh->line);
     }
     bool open = strcmp(shape->type, "mesh") == 0 && !mesh->line;
-    tact_scene_bad(check, path, "mesh file %.80s%s: %.150s%s", shape->file, place, mesh->text,
-                   open ? "; expected a closed one, or `type: convex` for its hull" : "");
+    tact_scene_report_bad_value(
+        check, path, "mesh file %.80s%s: %.150s%s", shape->file, place, mesh->text,
+        open ? "; expected a closed one, or `type: convex` for its hull" : "");
     return rc;
 }
 
@@ -80,19 +83,19 @@ static int make_mesh_from_file(const struct tact_scene_check *check, struct tact
     int rc = tact_soup_read(shape->file_data, shape->file_size, shape->file, shape->scale, &soup,
                             &mesh_error);
     rc = rc ? rc : make_mesh_from_soup(shape, &soup, &mesh_error);
-    return rc ? bad_mesh(check, shape, &mesh_error, path, rc) : 0;
+    return rc ? report_mesh_error(check, shape, &mesh_error, path, rc) : 0;
 }
 
 /** Makes the surface of a file of patches. */
 static int make_patches(const struct tact_scene_check *check, struct tact_scene_shape *shape,
                         const char *path)
 {
-    struct tact_error of_file = {0};
+    struct tact_error file_error = {0};
     int rc = tact_charts_patches(shape->file_data, shape->file_size, shape->file, shape->scale,
-                                 &shape->charts, &of_file);
+                                 &shape->charts, &file_error);
     shape->shape = (struct tact_shape){.kind = TACT_SHAPE_PATCHES, .charts = shape->charts};
     rc = rc ? rc : tact_shape_tessellate(&shape->shape);
-    return rc ? bad_mesh(check, shape, &of_file, path, rc) : 0;
+    return rc ? report_mesh_error(check, shape, &file_error, path, rc) : 0;
 }
 
 static int make_generated_mesh(const struct tact_scene_check *check, struct tact_scene_shape *shape,
@@ -107,21 +110,22 @@ static int make_generated_mesh(const struct tact_scene_check *check, struct tact
     }
     rc = make_mesh_from_soup(shape, &soup, &mesh_error);
     snprintf(key, sizeof key, "%.100s.generate", path);
-    return rc ? tact_scene_bad(check, key, "%.150s", mesh_error.text) : 0;
+    return rc ? tact_scene_report_bad_value(check, key, "%.150s", mesh_error.text) : 0;
 }
 
 /** Makes the surface of a solid of revolution. */
 static int make_revolution(const struct tact_scene_check *check, struct tact_scene_shape *shape,
                            const char *path)
 {
-    struct tact_error of_charts = {0};
+    struct tact_error charts_error = {0};
     char key[TACT_SCENE_PATH];
     int rc = tact_charts_revolution((const double(*)[2])shape->profile, (int)shape->profile_count,
-                                    &shape->charts, &of_charts);
+                                    &shape->charts, &charts_error);
     shape->shape = (struct tact_shape){.kind = TACT_SHAPE_REVOLUTION, .charts = shape->charts};
     rc = rc ? rc : tact_shape_tessellate(&shape->shape);
     snprintf(key, sizeof key, "%.100s.profile", path);
-    return rc ? tact_scene_bad(check, key, "%.200s", rc == -EINVAL ? of_charts.text : strerror(-rc))
+    return rc ? tact_scene_report_bad_value(check, key, "%.200s",
+                                            rc == -EINVAL ? charts_error.text : strerror(-rc))
               : 0;
 }
 
@@ -153,7 +157,7 @@ static int make_shape(const struct tact_scene_check *check, const struct tact_sc
     *s = tact_shape_sized(kind, &lengths);
     int rc = tact_shape_tessellate(s);
     if (rc) {
-        tact_scene_bad(check, path, "cannot be triangulated: %s", strerror(-rc));
+        tact_scene_report_bad_value(check, path, "cannot be triangulated: %s", strerror(-rc));
     }
     return rc;
 }
@@ -212,9 +216,9 @@ static void mass_of_shapes(const struct tact_scene_shape *shapes, uint32_t count
 
 /** Sets mass properties from the shapes of a moving object without an inertia; allocated as by
  * libcyaml. */
-static int fill_mass(const struct tact_scene_check *check, const struct tact_scene_shape *shapes,
-                     uint32_t count, double mass, double center[3], double **inertia,
-                     const char *owner)
+static int fill_mass_from_shapes(const struct tact_scene_check *check,
+                                 const struct tact_scene_shape *shapes, uint32_t count, double mass,
+                                 double center[3], double **inertia, const char *owner)
 {
     char path[TACT_SCENE_PATH];
     *inertia = calloc(6, sizeof **inertia);
@@ -228,9 +232,10 @@ static int fill_mass(const struct tact_scene_check *check, const struct tact_sce
     }
     snprintf(path, sizeof path, "%.80s.inertia", owner);
     if (!finite) {
-        return tact_scene_bad(check, path,
-                              "the shapes are too large or too small to compute an inertia; "
-                              "expected sizes in metres, or the key \"inertia\"");
+        return tact_scene_report_bad_value(
+            check, path,
+            "the shapes are too large or too small to compute an inertia; "
+            "expected sizes in metres, or the key \"inertia\"");
     }
     return tact_scene_check_inertia(check, *inertia, path);
 }
@@ -259,9 +264,10 @@ static int make_body(const struct tact_scene_check *check, struct tact_scene *sc
                            unused);
         }
     }
-    return body->inertia ? 0
-                         : fill_mass(check, body->shapes, body->shapes_count, body->mass,
-                                     body->center_of_mass, &body->inertia, path);
+    return body->inertia
+               ? 0
+               : fill_mass_from_shapes(check, body->shapes, body->shapes_count, body->mass,
+                                       body->center_of_mass, &body->inertia, path);
 }
 
 static int make_link(const struct tact_scene_check *check, struct tact_scene *scene,
@@ -276,10 +282,10 @@ static int make_link(const struct tact_scene_check *check, struct tact_scene *sc
         return rc;
     }
     if (!link->inertia) {
-        return fill_mass(check, link->shapes, link->shapes_count, link->mass, link->center_of_mass,
-                         &link->inertia, path);
+        return fill_mass_from_shapes(check, link->shapes, link->shapes_count, link->mass,
+                                     link->center_of_mass, &link->inertia, path);
     }
-    if (link->shapes_count > 0 && !tact_scene_has(check, "%s.center_of_mass", path)) {
+    if (link->shapes_count > 0 && !tact_scene_has_key(check, "%s.center_of_mass", path)) {
         double unused[6];
         mass_of_shapes(link->shapes, link->shapes_count, link->mass, link->center_of_mass, unused);
     }

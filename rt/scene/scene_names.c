@@ -12,7 +12,7 @@ static int check_name(const struct tact_scene_check *check, const char *path, co
 {
     for (const char *c = name; *c; c++) {
         if (!isalnum((unsigned char)*c) && *c != '_' && *c != '-') {
-            return tact_scene_bad(
+            return tact_scene_report_bad_value(
                 check, path, "expected letters, digits, \"_\" and \"-\" only; got \"%.60s\"", name);
         }
     }
@@ -28,17 +28,17 @@ struct name_list {
     const char *path; /**< key path of the list */
 };
 
-static const char *name_at(const struct name_list *list, uint32_t i)
+static const char *name_of_list_entry(const struct name_list *list, uint32_t i)
 {
     const char *item = (const char *)list->items + i * list->size + list->offset;
     return *(char *const *)item;
 }
 
 /** Index of the entry with a name of the given length, or -1. */
-static long find_name(const struct name_list *list, const char *name, size_t length)
+static long find_name_in_list(const struct name_list *list, const char *name, size_t length)
 {
     for (uint32_t i = 0; i < list->count; i++) {
-        const char *other = name_at(list, i);
+        const char *other = name_of_list_entry(list, i);
         if (strlen(other) == length && memcmp(other, name, length) == 0) {
             return i;
         }
@@ -46,18 +46,18 @@ static long find_name(const struct name_list *list, const char *name, size_t len
     return -1;
 }
 
-static int check_unique(const struct tact_scene_check *check, const struct name_list *list)
+static int check_unique_names(const struct tact_scene_check *check, const struct name_list *list)
 {
     for (uint32_t i = 0; i < list->count; i++) {
         char path[TACT_SCENE_PATH];
-        const char *name = name_at(list, i);
+        const char *name = name_of_list_entry(list, i);
         snprintf(path, sizeof path, "%.80s[%u].name", list->path, i);
         int rc = check_name(check, path, name);
-        long first = find_name(list, name, strlen(name));
+        long first = find_name_in_list(list, name, strlen(name));
         if (!rc && first < (long)i) {
-            rc = tact_scene_bad(check, path,
-                                "the name \"%s\" is already used by %s[%ld]; expected another",
-                                name, list->path, first);
+            rc = tact_scene_report_bad_value(
+                check, path, "the name \"%s\" is already used by %s[%ld]; expected another", name,
+                list->path, first);
         }
         if (rc) {
             return rc;
@@ -77,10 +77,10 @@ static int check_material(const struct tact_scene_check *check, const struct tac
                           const char *path, const char *name)
 {
     struct name_list materials = NAMED(scene, materials, tact_scene_material);
-    return find_name(&materials, name, strlen(name)) >= 0
+    return find_name_in_list(&materials, name, strlen(name)) >= 0
                ? 0
-               : tact_scene_bad(check, path,
-                                "no material is named \"%s\"; expected one of `materials`", name);
+               : tact_scene_report_bad_value(
+                     check, path, "no material is named \"%s\"; expected one of `materials`", name);
 }
 
 static int check_shape_materials(const struct tact_scene_check *check,
@@ -107,7 +107,7 @@ static int check_links(const struct tact_scene_check *check, const struct tact_s
     const struct tact_scene_link *own = hand->links + of_base;
     struct name_list links = {own, hand->links_count - of_base, sizeof *own,
                               offsetof(struct tact_scene_link, name), list};
-    int rc = check_unique(check, &links);
+    int rc = check_unique_names(check, &links);
     if (!rc && of_base) {
         const struct tact_scene_link *base = own - 1;
         rc = check_shape_materials(check, scene, base->shapes, base->shapes_count,
@@ -116,15 +116,15 @@ static int check_links(const struct tact_scene_check *check, const struct tact_s
     for (uint32_t i = 0; !rc && i < links.count; i++) {
         const struct tact_scene_link *link = &own[i];
         if (link->parent) {
-            long parent = find_name(&links, link->parent, strlen(link->parent));
+            long parent = find_name_in_list(&links, link->parent, strlen(link->parent));
             snprintf(path, sizeof path, "%.80s[%u].parent", list, i);
             if (parent < 0) {
-                rc = tact_scene_bad(check, path, "hand %s has no link named \"%s\"", hand->name,
-                                    link->parent);
+                rc = tact_scene_report_bad_value(check, path, "hand %s has no link named \"%s\"",
+                                                 hand->name, link->parent);
             } else if (parent >= (long)i) {
-                rc = tact_scene_bad(check, path,
-                                    "\"%s\" is defined later; expected an earlier link as parent",
-                                    link->parent);
+                rc = tact_scene_report_bad_value(
+                    check, path, "\"%s\" is defined later; expected an earlier link as parent",
+                    link->parent);
             }
         }
         snprintf(path, sizeof path, "%.80s[%u]", list, i);
@@ -134,20 +134,22 @@ static int check_links(const struct tact_scene_check *check, const struct tact_s
 }
 
 /** The device of a "device.channel" must exist; its channels are known once it is open. */
-static int check_channel(const struct tact_scene_check *check, const struct tact_scene *scene,
-                         const char *path, const char *text)
+static int check_channel_reference(const struct tact_scene_check *check,
+                                   const struct tact_scene *scene, const char *path,
+                                   const char *text)
 {
     struct name_list devices = NAMED(scene, devices, tact_scene_device);
     const char *dot = strchr(text, '.');
     if (!dot || dot == text || !dot[1]) {
-        return tact_scene_bad(check, path, "expected \"device.channel\", got \"%.60s\"", text);
+        return tact_scene_report_bad_value(check, path,
+                                           "expected \"device.channel\", got \"%.60s\"", text);
     }
     int length = (int)(dot - text);
-    return find_name(&devices, text, (size_t)length) >= 0
+    return find_name_in_list(&devices, text, (size_t)length) >= 0
                ? 0
-               : tact_scene_bad(check, path,
-                                "no device is named \"%.*s\"; expected one of `devices`", length,
-                                text);
+               : tact_scene_report_bad_value(
+                     check, path, "no device is named \"%.*s\"; expected one of `devices`", length,
+                     text);
 }
 
 /** of_base: the base may be named too, for the contacts on it. */
@@ -158,20 +160,23 @@ static int check_joint_reference(const struct tact_scene_check *check,
     struct name_list hands = NAMED(scene, hands, tact_scene_hand);
     const char *dot = strchr(text, '.');
     if (!dot || dot == text || !dot[1]) {
-        return tact_scene_bad(check, path, "expected \"hand.link\", got \"%.60s\"", text);
+        return tact_scene_report_bad_value(check, path, "expected \"hand.link\", got \"%.60s\"",
+                                           text);
     }
-    long hand = find_name(&hands, text, (size_t)(dot - text));
+    long hand = find_name_in_list(&hands, text, (size_t)(dot - text));
     if (hand < 0) {
-        return tact_scene_bad(check, path, "no hand is named \"%.*s\"; expected one of `hands`",
-                              (int)(dot - text), text);
+        return tact_scene_report_bad_value(check, path,
+                                           "no hand is named \"%.*s\"; expected one of `hands`",
+                                           (int)(dot - text), text);
     }
     const struct tact_scene_hand *h = &scene->hands[hand];
     struct name_list links = {h->links, h->links_count, sizeof *h->links,
                               offsetof(struct tact_scene_link, name), ""};
     const bool is_base = of_base && h->base && !strcmp(dot + 1, "base");
-    return is_base || find_name(&links, dot + 1, strlen(dot + 1)) >= 0
+    return is_base || find_name_in_list(&links, dot + 1, strlen(dot + 1)) >= 0
                ? 0
-               : tact_scene_bad(check, path, "hand %s has no link named \"%s\"", h->name, dot + 1);
+               : tact_scene_report_bad_value(check, path, "hand %s has no link named \"%s\"",
+                                             h->name, dot + 1);
 }
 
 static int check_inputs(const struct tact_scene_check *check, const struct tact_scene *scene)
@@ -181,52 +186,54 @@ static int check_inputs(const struct tact_scene_check *check, const struct tact_
     for (uint32_t i = 0; !rc && i < scene->inputs_count; i++) {
         const struct tact_scene_input *in = &scene->inputs[i];
         snprintf(path, sizeof path, "inputs[%u].from", i);
-        rc = check_channel(check, scene, path, in->from);
+        rc = check_channel_reference(check, scene, path, in->from);
         snprintf(path, sizeof path, "inputs[%u].to", i);
         rc = rc ? rc : check_joint_reference(check, scene, path, in->to, false);
         long first = tact_scene_find_input(scene, i, "state", in->to);
         if (!rc && first >= 0 && !strcmp(in->what, "state")) {
-            rc = tact_scene_bad(check, path, "inputs[%ld] measures %s already", first, in->to);
+            rc = tact_scene_report_bad_value(check, path, "inputs[%ld] measures %s already", first,
+                                             in->to);
         }
     }
     return rc;
 }
 
 /** A joint; for contact forces a moving body. */
-static int check_source(const struct tact_scene_check *check, const struct tact_scene *scene,
-                        const char *path, const struct tact_scene_output *output)
+static int check_output_source(const struct tact_scene_check *check, const struct tact_scene *scene,
+                               const char *path, const struct tact_scene_output *output)
 {
     struct name_list bodies = NAMED(scene, bodies, tact_scene_body);
     const bool of_joint = !strcmp(output->what, "reaction") || !strcmp(output->what, "drive");
     if (of_joint || strchr(output->from, '.')) {
         return check_joint_reference(check, scene, path, output->from, !of_joint);
     }
-    long body = find_name(&bodies, output->from, strlen(output->from));
+    long body = find_name_in_list(&bodies, output->from, strlen(output->from));
     if (body < 0) {
-        return tact_scene_bad(
+        return tact_scene_report_bad_value(
             check, path, "no body is named \"%s\"; expected one, or \"hand.link\"", output->from);
     }
     return scene->bodies[body].fixed
-               ? tact_scene_bad(check, path, "%s is fixed; expected a body that moves",
-                                output->from)
+               ? tact_scene_report_bad_value(check, path, "%s is fixed; expected a body that moves",
+                                             output->from)
                : 0;
 }
 
 /** A measured joint has no virtual coupling to the device. */
-static int check_reaction(const struct tact_scene_check *check, const struct tact_scene *scene,
-                          uint32_t i)
+static int check_reaction_of_joint(const struct tact_scene_check *check,
+                                   const struct tact_scene *scene, uint32_t i)
 {
     char path[TACT_SCENE_PATH];
     long input = tact_scene_find_input(scene, scene->inputs_count, "state", scene->outputs[i].from);
     if (input < 0 || strcmp(scene->outputs[i].what, "reaction")) {
         return 0;
     }
-    bool given = tact_scene_has(check, "outputs[%u].what", i);
+    bool given = tact_scene_has_key(check, "outputs[%u].what", i);
     snprintf(path, sizeof path, "outputs[%u]%s", i, given ? ".what" : "");
-    return tact_scene_bad(check, path,
-                          "the state of %s is measured (inputs[%ld]), so it is not a haptic joint; "
-                          "expected \"what: drive\"",
-                          scene->outputs[i].from, input);
+    return tact_scene_report_bad_value(
+        check, path,
+        "the state of %s is measured (inputs[%ld]), so it is not a haptic joint; "
+        "expected \"what: drive\"",
+        scene->outputs[i].from, input);
 }
 
 static int check_io_references(const struct tact_scene_check *check, const struct tact_scene *scene)
@@ -236,24 +243,24 @@ static int check_io_references(const struct tact_scene_check *check, const struc
     rc = rc ? rc : tact_scene_check_coupling_io(check, scene);
     for (uint32_t i = 0; !rc && i < scene->outputs_count; i++) {
         snprintf(path, sizeof path, "outputs[%u].from", i);
-        rc = check_source(check, scene, path, &scene->outputs[i]);
+        rc = check_output_source(check, scene, path, &scene->outputs[i]);
         snprintf(path, sizeof path, "outputs[%u].to", i);
-        rc = rc ? rc : check_channel(check, scene, path, scene->outputs[i].to);
-        rc = rc ? rc : check_reaction(check, scene, i);
+        rc = rc ? rc : check_channel_reference(check, scene, path, scene->outputs[i].to);
+        rc = rc ? rc : check_reaction_of_joint(check, scene, i);
         for (uint32_t j = 0; !rc && j < i; j++) {
             if (strcmp(scene->outputs[i].to, scene->outputs[j].to) == 0) {
-                rc = tact_scene_bad(check, path,
-                                    "outputs[%u] goes to %s already; expected another channel", j,
-                                    scene->outputs[j].to);
+                rc = tact_scene_report_bad_value(
+                    check, path, "outputs[%u] goes to %s already; expected another channel", j,
+                    scene->outputs[j].to);
             }
         }
     }
     for (uint32_t i = 0; !rc && i < scene->markers_count; i++) {
         snprintf(path, sizeof path, "markers[%u].from", i);
-        rc = check_channel(check, scene, path, scene->markers[i].from);
+        rc = check_channel_reference(check, scene, path, scene->markers[i].from);
     }
     if (!rc && scene->deadman) {
-        rc = check_channel(check, scene, "deadman", scene->deadman);
+        rc = check_channel_reference(check, scene, "deadman", scene->deadman);
     }
     return rc;
 }
@@ -269,18 +276,19 @@ static int check_constraints(const struct tact_scene_check *check, const struct 
         char path[TACT_SCENE_PATH];
         for (uint32_t k = 0; k < constraint->bodies_count; k++) {
             snprintf(path, sizeof path, "joints[%u].bodies[%u]", i, k);
-            at[k] = find_name(&bodies, constraint->bodies[k], strlen(constraint->bodies[k]));
+            at[k] =
+                find_name_in_list(&bodies, constraint->bodies[k], strlen(constraint->bodies[k]));
             if (at[k] < 0) {
-                return tact_scene_bad(check, path,
-                                      "no body is named \"%s\"; expected one of `bodies`",
-                                      constraint->bodies[k]);
+                return tact_scene_report_bad_value(
+                    check, path, "no body is named \"%s\"; expected one of `bodies`",
+                    constraint->bodies[k]);
             }
             moves |= !scene->bodies[at[k]].fixed;
         }
         snprintf(path, sizeof path, "joints[%u].bodies", i);
         if (at[0] == at[1] || !moves) {
-            return tact_scene_bad(check, path,
-                                  "expected a body that moves, and another one or none: the world");
+            return tact_scene_report_bad_value(
+                check, path, "expected a body that moves, and another one or none: the world");
         }
     }
     return 0;
@@ -307,17 +315,17 @@ int tact_scene_check_names(const struct tact_scene_check *check, const struct ta
         NAMED(scene, joints, tact_scene_constraint)};
     int rc = check_name(check, "name", scene->name);
     for (size_t i = 0; !rc && i < sizeof lists / sizeof *lists; i++) {
-        rc = check_unique(check, &lists[i]);
+        rc = check_unique_names(check, &lists[i]);
     }
     for (uint32_t i = 0; !rc && i < scene->hands_count; i++) {
         const char *name = scene->hands[i].name;
-        long body = find_name(&lists[1], name, strlen(name));
+        long body = find_name_in_list(&lists[1], name, strlen(name));
         if (body >= 0) {
             char path[TACT_SCENE_PATH];
             snprintf(path, sizeof path, "hands[%u].name", i);
-            rc = tact_scene_bad(check, path,
-                                "the name \"%s\" is already used by bodies[%ld]; expected another",
-                                name, body);
+            rc = tact_scene_report_bad_value(
+                check, path, "the name \"%s\" is already used by bodies[%ld]; expected another",
+                name, body);
         }
         rc = rc ? rc : check_links(check, scene, i);
     }

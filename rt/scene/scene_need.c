@@ -4,7 +4,7 @@
 #include <string.h>
 #include "rt/scene/scene_internal.h"
 
-const char *tact_scene_key_of(char path[TACT_SCENE_PATH], const char *owner, const char *key)
+const char *tact_scene_path_of_key(char path[TACT_SCENE_PATH], const char *owner, const char *key)
 {
     /* both come from the schema, so they fit; the precision shows it to the compiler */
     snprintf(path, TACT_SCENE_PATH, "%.80s.%.40s", owner, key);
@@ -15,10 +15,11 @@ int tact_scene_need_positive(const struct tact_scene_check *check, const char *o
                              const char *key, double value, const char *unit)
 {
     char path[TACT_SCENE_PATH];
-    return value > 0.0 ? 0
-                       : tact_scene_bad(check, tact_scene_key_of(path, owner, key),
-                                        "must be greater than 0%s%s, got %g", unit[0] ? " " : "",
-                                        unit, value);
+    return value > 0.0
+               ? 0
+               : tact_scene_report_bad_value(check, tact_scene_path_of_key(path, owner, key),
+                                             "must be greater than 0%s%s, got %g",
+                                             unit[0] ? " " : "", unit, value);
 }
 
 int tact_scene_need_not_negative(const struct tact_scene_check *check, const char *owner,
@@ -27,8 +28,9 @@ int tact_scene_need_not_negative(const struct tact_scene_check *check, const cha
     char path[TACT_SCENE_PATH];
     return value >= 0.0
                ? 0
-               : tact_scene_bad(check, tact_scene_key_of(path, owner, key),
-                                "must be 0%s%s or more, got %g", unit[0] ? " " : "", unit, value);
+               : tact_scene_report_bad_value(check, tact_scene_path_of_key(path, owner, key),
+                                             "must be 0%s%s or more, got %g", unit[0] ? " " : "",
+                                             unit, value);
 }
 
 int tact_scene_need_between(const struct tact_scene_check *check, const char *path, double value,
@@ -36,29 +38,31 @@ int tact_scene_need_between(const struct tact_scene_check *check, const char *pa
 {
     return value >= lower && value <= upper
                ? 0
-               : tact_scene_bad(check, path, "must be from %g to %g%s%s, got %g", lower, upper,
-                                unit[0] ? " " : "", unit, value);
+               : tact_scene_report_bad_value(check, path, "must be from %g to %g%s%s, got %g",
+                                             lower, upper, unit[0] ? " " : "", unit, value);
 }
 
-int tact_scene_need_within(const struct tact_scene_check *check, const char *owner, const char *key,
-                           const double *values, int count, double most, const char *unit)
+int tact_scene_need_absolute_within(const struct tact_scene_check *check, const char *owner,
+                                    const char *key, const double *values, int count, double most,
+                                    const char *unit)
 {
     char path[TACT_SCENE_PATH];
     for (int i = 0; i < count; i++) {
         if (!(fabs(values[i]) <= most)) {
             snprintf(path, sizeof path, count > 1 ? "%.80s.%.30s[%d]" : "%.80s.%.30s", owner, key,
                      i);
-            return tact_scene_bad(check, path, "must be from %g to %g %s, got %g", -most, most,
-                                  unit, values[i]);
+            return tact_scene_report_bad_value(check, path, "must be from %g to %g %s, got %g",
+                                               -most, most, unit, values[i]);
         }
     }
     return 0;
 }
 
-int tact_scene_need_near(const struct tact_scene_check *check, const char *owner, const char *key,
-                         const double *values, int count)
+int tact_scene_need_coordinates(const struct tact_scene_check *check, const char *owner,
+                                const char *key, const double *values, int count)
 {
-    return tact_scene_need_within(check, owner, key, values, count, TACT_MESH_MAX_COORDINATE, "m");
+    return tact_scene_need_absolute_within(check, owner, key, values, count,
+                                           TACT_MESH_MAX_COORDINATE, "m");
 }
 
 int tact_scene_need_word(const struct tact_scene_check *check, const char *path, const char *text,
@@ -73,5 +77,6 @@ int tact_scene_need_word(const struct tact_scene_check *check, const char *path,
         int n = snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "", *words);
         used += (size_t)n;
     }
-    return tact_scene_bad(check, path, "expected one of %s; got \"%.60s\"", list, text);
+    return tact_scene_report_bad_value(check, path, "expected one of %s; got \"%.60s\"", list,
+                                       text);
 }

@@ -29,7 +29,7 @@ static uint32_t material_number(const struct tact_scene *scene, const char *name
     return i;
 }
 
-static void add_use(struct material_use material_uses[2], struct material_use material_use)
+static void add_material_use(struct material_use material_uses[2], struct material_use material_use)
 {
     if (material_uses[0].owner < 0) {
         material_uses[0] = material_use;
@@ -45,14 +45,15 @@ static void add_shapes(const struct tact_scene *scene, struct material_uses *mat
     for (uint32_t i = 0; i < count; i++) {
         struct material_uses *u = &material_uses[material_number(scene, shapes[i].material)];
         struct material_use material_use = {owner, link, i};
-        add_use(u->any, material_use);
+        add_material_use(u->any, material_use);
         if (moving) {
-            add_use(u->moving, material_use);
+            add_material_use(u->moving, material_use);
         }
     }
 }
 
-static void collect_uses(const struct tact_scene *scene, struct material_uses *material_uses)
+static void collect_material_uses(const struct tact_scene *scene,
+                                  struct material_uses *material_uses)
 {
     for (uint32_t i = 0; i < scene->materials_count; i++) {
         for (int k = 0; k < 2; k++) {
@@ -73,8 +74,8 @@ static void collect_uses(const struct tact_scene *scene, struct material_uses *m
     }
 }
 
-static void use_path(const struct tact_scene *scene, const struct material_use *material_use,
-                     char path[TACT_SCENE_PATH])
+static void material_use_path(const struct tact_scene *scene,
+                              const struct material_use *material_use, char path[TACT_SCENE_PATH])
 {
     long hand = material_use->owner - (long)scene->bodies_count;
     if (hand < 0) {
@@ -88,8 +89,10 @@ static void use_path(const struct tact_scene *scene, const struct material_use *
 }
 
 /** Fails if a moving object of material a and another object of material b exist. */
-static int check_unpaired(const struct tact_scene_check *check, const struct tact_scene *scene,
-                          const struct material_uses *material_uses, uint32_t a, uint32_t b)
+static int check_material_pair_missing(const struct tact_scene_check *check,
+                                       const struct tact_scene *scene,
+                                       const struct material_uses *material_uses, uint32_t a,
+                                       uint32_t b)
 {
     for (int i = 0; i < 2; i++) {
         for (int k = 0; k < 2; k++) {
@@ -99,21 +102,22 @@ static int check_unpaired(const struct tact_scene_check *check, const struct tac
                 continue;
             }
             char path[TACT_SCENE_PATH], other_path[TACT_SCENE_PATH];
-            use_path(scene, one, path);
-            use_path(scene, other, other_path);
-            return tact_scene_bad(check, path,
-                                  "%s can touch %s (%.90s), but `pairs` has no friction for them; "
-                                  "expected an entry `materials: [%s, %s]`",
-                                  scene->materials[a].name, scene->materials[b].name, other_path,
-                                  scene->materials[a].name, scene->materials[b].name);
+            material_use_path(scene, one, path);
+            material_use_path(scene, other, other_path);
+            return tact_scene_report_bad_value(
+                check, path,
+                "%s can touch %s (%.90s), but `pairs` has no friction for them; "
+                "expected an entry `materials: [%s, %s]`",
+                scene->materials[a].name, scene->materials[b].name, other_path,
+                scene->materials[a].name, scene->materials[b].name);
         }
     }
     return 0;
 }
 
 /** Marks the material pairs with an entry; a second entry is an error. */
-static int mark_pairs(const struct tact_scene_check *check, const struct tact_scene *scene,
-                      uint32_t *given)
+static int mark_given_pairs(const struct tact_scene_check *check, const struct tact_scene *scene,
+                            uint32_t *given)
 {
     uint32_t n = scene->materials_count;
     for (uint32_t i = 0; i < scene->pairs_count; i++) {
@@ -122,8 +126,8 @@ static int mark_pairs(const struct tact_scene_check *check, const struct tact_sc
         if (given[a * n + b]) {
             char path[TACT_SCENE_PATH];
             snprintf(path, sizeof path, "pairs[%u].materials", i);
-            return tact_scene_bad(check, path, "pairs[%u] has these materials already",
-                                  given[a * n + b] - 1);
+            return tact_scene_report_bad_value(check, path, "pairs[%u] has these materials already",
+                                               given[a * n + b] - 1);
         }
         given[a * n + b] = given[b * n + a] = i + 1;
     }
@@ -135,15 +139,15 @@ static int check_all_materials(const struct tact_scene_check *check, const struc
                                struct material_uses *material_uses, uint32_t *given)
 {
     uint32_t n = scene->materials_count;
-    int rc = mark_pairs(check, scene, given);
+    int rc = mark_given_pairs(check, scene, given);
     if (rc) {
         return rc;
     }
-    collect_uses(scene, material_uses);
+    collect_material_uses(scene, material_uses);
     for (uint32_t a = 0; !rc && a < n; a++) {
         for (uint32_t b = 0; !rc && b < n; b++) {
             if (!given[a * n + b]) {
-                rc = check_unpaired(check, scene, material_uses, a, b);
+                rc = check_material_pair_missing(check, scene, material_uses, a, b);
             }
         }
     }

@@ -7,17 +7,17 @@
 /* Maximum lengths of lists: more than one machine can run at 1 kHz, and few enough for checks of
  * all pairs. */
 enum {
-    MAX_MATERIALS = 128,
-    MAX_PAIRS = 4096,
-    MAX_BODIES = 4096,
-    MAX_HANDS = 64,
-    MAX_LINKS = 128,
-    MAX_SHAPES = 64,
-    MAX_PROFILE = TACT_PROFILE_POINTS,
+    MAX_SCENE_MATERIALS = 128,
+    MAX_SCENE_PAIRS = 4096,
+    MAX_SCENE_BODIES = 4096,
+    MAX_SCENE_HANDS = 64,
+    MAX_HAND_LINKS = 128,
+    MAX_OBJECT_SHAPES = 64,
+    MAX_PROFILE_ENTRIES = TACT_PROFILE_POINTS,
     MAX_DEVICES = 32,
-    MAX_INPUTS_OUTPUTS = 1024,
-    MAX_NAME = TACT_DEVICE_NAME - 1,
-    MAX_TEXT = 1023,
+    MAX_SCENE_INPUTS_OUTPUTS = 1024,
+    MAX_NAME_LENGTH = TACT_DEVICE_NAME - 1,
+    MAX_TEXT_LENGTH = 1023,
 };
 
 #define NEEDED CYAML_FLAG_DEFAULT
@@ -32,19 +32,19 @@ enum {
 
 static const cyaml_schema_value_t number = {CYAML_VALUE_FLOAT(CYAML_FLAG_DEFAULT, double)};
 static const cyaml_schema_value_t name = {
-    CYAML_VALUE_STRING(CYAML_FLAG_POINTER, char *, 1, MAX_NAME)};
+    CYAML_VALUE_STRING(CYAML_FLAG_POINTER, char *, 1, MAX_NAME_LENGTH)};
 
 static const cyaml_schema_field_t field_fields[] = {
     NUMBER("modulus", NEEDED, tact_scene_field, modulus),
     NUMBER("thickness", NEEDED, tact_scene_field, thickness),
     NUMBER("power", OPTIONAL, tact_scene_field, power),
     NUMBER("cell", OPTIONAL, tact_scene_field, cell),
-    TEXT("kind", OPTIONAL, tact_scene_field, kind, MAX_NAME),
+    TEXT("kind", OPTIONAL, tact_scene_field, kind, MAX_NAME_LENGTH),
     CYAML_FIELD_END,
 };
 
 static const cyaml_schema_field_t material_fields[] = {
-    TEXT("name", NEEDED, tact_scene_material, name, MAX_NAME),
+    TEXT("name", NEEDED, tact_scene_material, name, MAX_NAME_LENGTH),
     NUMBER("modulus", OPTIONAL, tact_scene_material, modulus),
     NUMBER("tip_radius", OPTIONAL, tact_scene_material, tip_radius),
     NUMBER("tip_power", OPTIONAL, tact_scene_material, tip_power),
@@ -65,7 +65,7 @@ static const cyaml_schema_field_t pair_fields[] = {
     NUMBER("hunt_crossley", OPTIONAL, tact_scene_pair, law.hunt_crossley),
     NUMBER("tip_radius", OPTIONAL, tact_scene_pair, law.tip_radius),
     NUMBER("tip_power", OPTIONAL, tact_scene_pair, law.tip_power),
-    TEXT("model", OPTIONAL, tact_scene_pair, model, MAX_NAME),
+    TEXT("model", OPTIONAL, tact_scene_pair, model, MAX_NAME_LENGTH),
     CYAML_FIELD_END,
 };
 static const cyaml_schema_value_t pair = {
@@ -73,7 +73,7 @@ static const cyaml_schema_value_t pair = {
 
 #define COUNT(key, member) CYAML_FIELD_UINT(key, OPTIONAL, struct tact_scene_generate, member)
 static const cyaml_schema_field_t generate_fields[] = {
-    TEXT("kind", NEEDED, tact_scene_generate, kind, MAX_NAME),
+    TEXT("kind", NEEDED, tact_scene_generate, kind, MAX_NAME_LENGTH),
     NUMBER("edge", OPTIONAL, tact_scene_generate, edge),
     NUMBER("radius", OPTIONAL, tact_scene_generate, radius),
     NUMBER("height", OPTIONAL, tact_scene_generate, height),
@@ -89,26 +89,26 @@ static const cyaml_schema_value_t profile_point = {
     CYAML_VALUE_SEQUENCE_FIXED(CYAML_FLAG_DEFAULT, double[2], &number, 2)};
 
 static const cyaml_schema_field_t shape_fields[] = {
-    TEXT("type", NEEDED, tact_scene_shape, type, MAX_NAME),
+    TEXT("type", NEEDED, tact_scene_shape, type, MAX_NAME_LENGTH),
     NUMBER("radius", OPTIONAL, tact_scene_shape, radius),
     NUMBER("tube", OPTIONAL, tact_scene_shape, tube),
     NUMBER("length", OPTIONAL, tact_scene_shape, length),
     NUMBERS("size", OPTIONAL, tact_scene_shape, size, 3),
-    TEXT("file", OPTIONAL, tact_scene_shape, file, MAX_TEXT),
+    TEXT("file", OPTIONAL, tact_scene_shape, file, MAX_TEXT_LENGTH),
     CYAML_FIELD_MAPPING_PTR("generate", OPTIONAL, struct tact_scene_shape, generate,
                             generate_fields),
     NUMBER("scale", OPTIONAL, tact_scene_shape, scale),
-    LIST("profile", OPTIONAL, tact_scene_shape, profile, &profile_point, 3, MAX_PROFILE),
+    LIST("profile", OPTIONAL, tact_scene_shape, profile, &profile_point, 3, MAX_PROFILE_ENTRIES),
     NUMBERS("position", OPTIONAL, tact_scene_shape, position, 3),
     NUMBERS("quat_wxyz", OPTIONAL, tact_scene_shape, quat_wxyz, 4),
-    TEXT("material", NEEDED, tact_scene_shape, material, MAX_NAME),
+    TEXT("material", NEEDED, tact_scene_shape, material, MAX_NAME_LENGTH),
     CYAML_FIELD_END,
 };
 static const cyaml_schema_value_t shape = {
     CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct tact_scene_shape, shape_fields)};
 
 static const cyaml_schema_field_t body_fields[] = {
-    TEXT("name", NEEDED, tact_scene_body, name, MAX_NAME),
+    TEXT("name", NEEDED, tact_scene_body, name, MAX_NAME_LENGTH),
     CYAML_FIELD_BOOL("fixed", OPTIONAL, struct tact_scene_body, fixed),
     CYAML_FIELD_BOOL("fast", OPTIONAL, struct tact_scene_body, fast),
     NUMBER("mass", OPTIONAL, tact_scene_body, mass),
@@ -119,15 +119,15 @@ static const cyaml_schema_field_t body_fields[] = {
     NUMBERS("velocity", OPTIONAL, tact_scene_body, velocity, 3),
     NUMBERS("angular_velocity", OPTIONAL, tact_scene_body, angular_velocity, 3),
     NUMBER("support_until", OPTIONAL, tact_scene_body, support_until),
-    LIST("shapes", OPTIONAL, tact_scene_body, shapes, &shape, 0, MAX_SHAPES),
+    LIST("shapes", OPTIONAL, tact_scene_body, shapes, &shape, 0, MAX_OBJECT_SHAPES),
     CYAML_FIELD_END,
 };
 static const cyaml_schema_value_t body = {
     CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct tact_scene_body, body_fields)};
 
 static const cyaml_schema_field_t constraint_fields[] = {
-    TEXT("name", NEEDED, tact_scene_constraint, name, MAX_NAME),
-    TEXT("type", NEEDED, tact_scene_constraint, type, MAX_NAME),
+    TEXT("name", NEEDED, tact_scene_constraint, name, MAX_NAME_LENGTH),
+    TEXT("type", NEEDED, tact_scene_constraint, type, MAX_NAME_LENGTH),
     LIST("bodies", NEEDED, tact_scene_constraint, bodies, &name, 1, 2),
     NUMBERS("position", OPTIONAL, tact_scene_constraint, position, 3),
     NUMBERS("axis", OPTIONAL, tact_scene_constraint, axis, 3),
@@ -159,7 +159,7 @@ static const cyaml_schema_field_t coupling_fields[] = {
 };
 
 static const cyaml_schema_field_t joint_fields[] = {
-    TEXT("type", NEEDED, tact_scene_joint, type, MAX_NAME),
+    TEXT("type", NEEDED, tact_scene_joint, type, MAX_NAME_LENGTH),
     NUMBERS("axis", NEEDED, tact_scene_joint, axis, 3),
     NUMBERS("position", OPTIONAL, tact_scene_joint, position, 3),
     NUMBERS("quat_wxyz", OPTIONAL, tact_scene_joint, quat_wxyz, 4),
@@ -173,13 +173,13 @@ static const cyaml_schema_field_t joint_fields[] = {
 };
 
 static const cyaml_schema_field_t link_fields[] = {
-    TEXT("name", NEEDED, tact_scene_link, name, MAX_NAME),
-    TEXT("parent", OPTIONAL, tact_scene_link, parent, MAX_NAME),
+    TEXT("name", NEEDED, tact_scene_link, name, MAX_NAME_LENGTH),
+    TEXT("parent", OPTIONAL, tact_scene_link, parent, MAX_NAME_LENGTH),
     CYAML_FIELD_MAPPING("joint", NEEDED, struct tact_scene_link, joint, joint_fields),
     NUMBER("mass", NEEDED, tact_scene_link, mass),
     NUMBERS("center_of_mass", OPTIONAL, tact_scene_link, center_of_mass, 3),
     NUMBERS("inertia", OPTIONAL | CYAML_FLAG_POINTER, tact_scene_link, inertia, 6),
-    LIST("shapes", OPTIONAL, tact_scene_link, shapes, &shape, 0, MAX_SHAPES),
+    LIST("shapes", OPTIONAL, tact_scene_link, shapes, &shape, 0, MAX_OBJECT_SHAPES),
     CYAML_FIELD_END,
 };
 static const cyaml_schema_value_t link = {
@@ -189,7 +189,7 @@ static const cyaml_schema_field_t base_fields[] = {
     NUMBER("mass", NEEDED, tact_scene_base, mass),
     NUMBERS("center_of_mass", OPTIONAL, tact_scene_base, center_of_mass, 3),
     NUMBERS("inertia", OPTIONAL | CYAML_FLAG_POINTER, tact_scene_base, inertia, 6),
-    LIST("shapes", OPTIONAL, tact_scene_base, shapes, &shape, 0, MAX_SHAPES),
+    LIST("shapes", OPTIONAL, tact_scene_base, shapes, &shape, 0, MAX_OBJECT_SHAPES),
     CYAML_FIELD_MAPPING_PTR("coupling", OPTIONAL, struct tact_scene_base, coupling,
                             coupling_fields),
     CYAML_FIELD_MAPPING_PTR("turn_coupling", OPTIONAL, struct tact_scene_base, turn_coupling,
@@ -200,22 +200,22 @@ static const cyaml_schema_field_t base_fields[] = {
 };
 
 static const cyaml_schema_field_t hand_fields[] = {
-    TEXT("name", NEEDED, tact_scene_hand, name, MAX_NAME),
+    TEXT("name", NEEDED, tact_scene_hand, name, MAX_NAME_LENGTH),
     NUMBERS("position", OPTIONAL, tact_scene_hand, position, 3),
     NUMBERS("quat_wxyz", OPTIONAL, tact_scene_hand, quat_wxyz, 4),
     CYAML_FIELD_BOOL("weightless", OPTIONAL, struct tact_scene_hand, weightless),
     CYAML_FIELD_MAPPING_PTR("base", OPTIONAL, struct tact_scene_hand, base, base_fields),
-    LIST("links", OPTIONAL, tact_scene_hand, links, &link, 0, MAX_LINKS),
+    LIST("links", OPTIONAL, tact_scene_hand, links, &link, 0, MAX_HAND_LINKS),
     CYAML_FIELD_END,
 };
 static const cyaml_schema_value_t hand = {
     CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct tact_scene_hand, hand_fields)};
 
 static const cyaml_schema_field_t device_fields[] = {
-    TEXT("name", NEEDED, tact_scene_device, name, MAX_NAME),
-    TEXT("type", NEEDED, tact_scene_device, type, MAX_NAME),
+    TEXT("name", NEEDED, tact_scene_device, name, MAX_NAME_LENGTH),
+    TEXT("type", NEEDED, tact_scene_device, type, MAX_NAME_LENGTH),
     CYAML_FIELD_IGNORE("settings", OPTIONAL),
-    TEXT("calibration", OPTIONAL, tact_scene_device, calibration, MAX_TEXT),
+    TEXT("calibration", OPTIONAL, tact_scene_device, calibration, MAX_TEXT_LENGTH),
     CYAML_FIELD_BOOL("calibration_required", OPTIONAL, struct tact_scene_device,
                      calibration_required),
     CYAML_FIELD_END,
@@ -224,9 +224,9 @@ static const cyaml_schema_value_t device = {
     CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct tact_scene_device, device_fields)};
 
 static const cyaml_schema_field_t input_fields[] = {
-    TEXT("from", NEEDED, tact_scene_input, from, 2 * MAX_NAME),
-    TEXT("to", NEEDED, tact_scene_input, to, 2 * MAX_NAME),
-    TEXT("what", OPTIONAL, tact_scene_input, what, MAX_NAME),
+    TEXT("from", NEEDED, tact_scene_input, from, 2 * MAX_NAME_LENGTH),
+    TEXT("to", NEEDED, tact_scene_input, to, 2 * MAX_NAME_LENGTH),
+    TEXT("what", OPTIONAL, tact_scene_input, what, MAX_NAME_LENGTH),
     NUMBER("scale", OPTIONAL, tact_scene_input, scale),
     NUMBER("offset", OPTIONAL, tact_scene_input, offset),
     NUMBER("lower", OPTIONAL, tact_scene_input, lower),
@@ -238,9 +238,9 @@ static const cyaml_schema_value_t input = {
     CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct tact_scene_input, input_fields)};
 
 static const cyaml_schema_field_t output_fields[] = {
-    TEXT("from", NEEDED, tact_scene_output, from, 2 * MAX_NAME),
-    TEXT("to", NEEDED, tact_scene_output, to, 2 * MAX_NAME),
-    TEXT("what", OPTIONAL, tact_scene_output, what, MAX_NAME),
+    TEXT("from", NEEDED, tact_scene_output, from, 2 * MAX_NAME_LENGTH),
+    TEXT("to", NEEDED, tact_scene_output, to, 2 * MAX_NAME_LENGTH),
+    TEXT("what", OPTIONAL, tact_scene_output, what, MAX_NAME_LENGTH),
     NUMBERS("along", OPTIONAL | CYAML_FLAG_POINTER, tact_scene_output, along, 3),
     NUMBER("scale", OPTIONAL, tact_scene_output, scale),
     NUMBER("limit", NEEDED, tact_scene_output, limit),
@@ -258,19 +258,19 @@ static const cyaml_schema_field_t contact_fields[] = {
     NUMBER("dissipation", OPTIONAL, tact_scene_contact, dissipation),
     CYAML_FIELD_UINT("iterations", OPTIONAL, struct tact_scene_contact, iterations),
     NUMBER("tolerance", OPTIONAL, tact_scene_contact, tolerance),
-    TEXT("local", OPTIONAL, tact_scene_contact, local, MAX_NAME),
-    TEXT("patch", OPTIONAL, tact_scene_contact, patch, MAX_NAME),
-    TEXT("normal", OPTIONAL, tact_scene_contact, normal, MAX_NAME),
-    TEXT("model", OPTIONAL, tact_scene_contact, model, MAX_NAME),
+    TEXT("local", OPTIONAL, tact_scene_contact, local, MAX_NAME_LENGTH),
+    TEXT("patch", OPTIONAL, tact_scene_contact, patch, MAX_NAME_LENGTH),
+    TEXT("normal", OPTIONAL, tact_scene_contact, normal, MAX_NAME_LENGTH),
+    TEXT("model", OPTIONAL, tact_scene_contact, model, MAX_NAME_LENGTH),
     CYAML_FIELD_UINT("points", OPTIONAL, struct tact_scene_contact, points),
-    TEXT("spin", OPTIONAL, tact_scene_contact, spin, MAX_NAME),
-    TEXT("metric", OPTIONAL, tact_scene_contact, metric, MAX_NAME),
-    TEXT("split", OPTIONAL, tact_scene_contact, split, MAX_NAME),
+    TEXT("spin", OPTIONAL, tact_scene_contact, spin, MAX_NAME_LENGTH),
+    TEXT("metric", OPTIONAL, tact_scene_contact, metric, MAX_NAME_LENGTH),
+    TEXT("split", OPTIONAL, tact_scene_contact, split, MAX_NAME_LENGTH),
     CYAML_FIELD_END,
 };
 static const cyaml_schema_field_t moments_fields[] = {
-    TEXT("source", OPTIONAL, tact_scene_moments, source, MAX_NAME),
-    TEXT("device", OPTIONAL, tact_scene_moments, device, MAX_TEXT),
+    TEXT("source", OPTIONAL, tact_scene_moments, source, MAX_NAME_LENGTH),
+    TEXT("device", OPTIONAL, tact_scene_moments, device, MAX_TEXT_LENGTH),
     CYAML_FIELD_UINT("max_age", OPTIONAL, struct tact_scene_moments, max_age),
     NUMBER("host_time", OPTIONAL, tact_scene_moments, host_time),
     CYAML_FIELD_END,
@@ -288,15 +288,15 @@ static const cyaml_schema_field_t recorder_fields[] = {
     CYAML_FIELD_END,
 };
 static const cyaml_schema_field_t marker_fields[] = {
-    TEXT("from", NEEDED, tact_scene_marker, from, 2 * MAX_NAME),
-    TEXT("name", OPTIONAL, tact_scene_marker, name, MAX_NAME),
+    TEXT("from", NEEDED, tact_scene_marker, from, 2 * MAX_NAME_LENGTH),
+    TEXT("name", OPTIONAL, tact_scene_marker, name, MAX_NAME_LENGTH),
     CYAML_FIELD_END,
 };
 static const cyaml_schema_value_t marker = {
     CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct tact_scene_marker, marker_fields)};
 
 static const cyaml_schema_field_t scene_fields[] = {
-    TEXT("name", NEEDED, tact_scene, name, MAX_NAME),
+    TEXT("name", NEEDED, tact_scene, name, MAX_NAME_LENGTH),
     NUMBERS("gravity", OPTIONAL, tact_scene, gravity, 3),
     NUMBER("period", OPTIONAL, tact_scene, period),
     NUMBER("duration", OPTIONAL, tact_scene, duration),
@@ -305,16 +305,16 @@ static const cyaml_schema_field_t scene_fields[] = {
     CYAML_FIELD_MAPPING("moments", OPTIONAL, struct tact_scene, moments, moments_fields),
     CYAML_FIELD_MAPPING("realtime", OPTIONAL, struct tact_scene, realtime, realtime_fields),
     CYAML_FIELD_MAPPING("recorder", OPTIONAL, struct tact_scene, recorder, recorder_fields),
-    LIST("materials", OPTIONAL, tact_scene, materials, &material, 0, MAX_MATERIALS),
-    LIST("pairs", OPTIONAL, tact_scene, pairs, &pair, 0, MAX_PAIRS),
-    LIST("bodies", OPTIONAL, tact_scene, bodies, &body, 0, MAX_BODIES),
-    LIST("joints", OPTIONAL, tact_scene, joints, &constraint, 0, MAX_BODIES),
-    LIST("hands", OPTIONAL, tact_scene, hands, &hand, 0, MAX_HANDS),
+    LIST("materials", OPTIONAL, tact_scene, materials, &material, 0, MAX_SCENE_MATERIALS),
+    LIST("pairs", OPTIONAL, tact_scene, pairs, &pair, 0, MAX_SCENE_PAIRS),
+    LIST("bodies", OPTIONAL, tact_scene, bodies, &body, 0, MAX_SCENE_BODIES),
+    LIST("joints", OPTIONAL, tact_scene, joints, &constraint, 0, MAX_SCENE_BODIES),
+    LIST("hands", OPTIONAL, tact_scene, hands, &hand, 0, MAX_SCENE_HANDS),
     LIST("devices", OPTIONAL, tact_scene, devices, &device, 0, MAX_DEVICES),
-    LIST("inputs", OPTIONAL, tact_scene, inputs, &input, 0, MAX_INPUTS_OUTPUTS),
-    LIST("outputs", OPTIONAL, tact_scene, outputs, &output, 0, MAX_INPUTS_OUTPUTS),
-    LIST("markers", OPTIONAL, tact_scene, markers, &marker, 0, MAX_INPUTS_OUTPUTS),
-    TEXT("deadman", OPTIONAL, tact_scene, deadman, 2 * MAX_NAME),
+    LIST("inputs", OPTIONAL, tact_scene, inputs, &input, 0, MAX_SCENE_INPUTS_OUTPUTS),
+    LIST("outputs", OPTIONAL, tact_scene, outputs, &output, 0, MAX_SCENE_INPUTS_OUTPUTS),
+    LIST("markers", OPTIONAL, tact_scene, markers, &marker, 0, MAX_SCENE_INPUTS_OUTPUTS),
+    TEXT("deadman", OPTIONAL, tact_scene, deadman, 2 * MAX_NAME_LENGTH),
     CYAML_FIELD_END,
 };
 static const cyaml_schema_value_t scene = {

@@ -45,7 +45,7 @@ static bool is_number(const struct tact_index_node *node)
             return true;
         }
     }
-    return tact_scene_number(node->text, &value);
+    return tact_scene_parse_number(node->text, &value);
 }
 
 /** Number of columns if node is a list of numbers (0: an empty one), else -1. */
@@ -83,11 +83,11 @@ static bool is_table(const struct collector *c, const struct tact_index_node *no
 static int read_row(const struct collector *c, const struct tact_index_node *row, double *values)
 {
     for (const struct tact_index_node *n = first_child(c, row); n; n = next_sibling(c, n)) {
-        if (!tact_scene_number(n->text, values) || !isfinite(*values)) {
+        if (!tact_scene_parse_number(n->text, values) || !isfinite(*values)) {
             char path[TACT_SCENE_PATH];
             tact_scene_index_path(c->check->index, n, path);
-            return tact_scene_bad(c->check, path, "expected a finite number, got \"%.60s\"",
-                                  n->text);
+            return tact_scene_report_bad_value(c->check, path,
+                                               "expected a finite number, got \"%.60s\"", n->text);
         }
         values++;
     }
@@ -114,8 +114,9 @@ static int read_table(const struct collector *c, const struct tact_index_node *n
         if (row->count != columns || columns == 0) {
             char path[TACT_SCENE_PATH];
             tact_scene_index_path(c->check->index, row, path);
-            return tact_scene_bad(c->check, path, "expected %u numbers as in the first row, got %u",
-                                  columns ? columns : 1, row->count);
+            return tact_scene_report_bad_value(c->check, path,
+                                               "expected %u numbers as in the first row, got %u",
+                                               columns ? columns : 1, row->count);
         }
         int rc = read_row(c, row, numbers + (size_t)i * columns);
         if (rc) {
@@ -160,7 +161,8 @@ static int collect_device_settings(struct collector *c, const struct tact_index_
     if (!node->first && key[0]) {
         char path[TACT_SCENE_PATH];
         tact_scene_index_path(c->check->index, node, path);
-        return tact_scene_bad(c->check, path, "expected a value, got an empty list or map");
+        return tact_scene_report_bad_value(c->check, path,
+                                           "expected a value, got an empty list or map");
     }
     for (const struct tact_index_node *n = first_child(c, node); n; n = next_sibling(c, n)) {
         char inner[TACT_SCENE_PATH];
@@ -170,8 +172,8 @@ static int collect_device_settings(struct collector *c, const struct tact_index_
         if (length >= (int)sizeof inner) {
             char path[TACT_SCENE_PATH];
             tact_scene_index_path(c->check->index, n, path);
-            return tact_scene_bad(c->check, path, "expected a key of at most %d characters",
-                                  TACT_SCENE_PATH - 1);
+            return tact_scene_report_bad_value(
+                c->check, path, "expected a key of at most %d characters", TACT_SCENE_PATH - 1);
         }
         int rc = collect_device_settings(c, n, inner);
         if (rc) {
@@ -191,7 +193,8 @@ int tact_scene_collect_settings(const struct tact_scene_check *check, struct tac
             continue;
         }
         if (node->kind != TACT_INDEX_MAP) {
-            return tact_scene_bad(check, path, "expected a map of settings, as in `file: a.csv`");
+            return tact_scene_report_bad_value(check, path,
+                                               "expected a map of settings, as in `file: a.csv`");
         }
         struct collector c = {.check = check, .device = &scene->devices[i]};
         int rc = collect_device_settings(&c, node, "");

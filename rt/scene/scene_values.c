@@ -14,8 +14,8 @@
 
 static const char *const kind_names[] = {"a single value", "a list", "a map of keys"};
 
-static int bad_node(const struct tact_scene_check *check, const struct tact_index_node *node,
-                    const char *expected)
+static int report_bad_node(const struct tact_scene_check *check, const struct tact_index_node *node,
+                           const char *expected)
 {
     char path[TACT_SCENE_PATH];
     tact_scene_index_path(check->index, node, path);
@@ -86,8 +86,9 @@ static const cyaml_schema_field_t *find_field(const cyaml_schema_field_t *fields
 }
 
 /** The child of a map with that key, or NULL. */
-static const struct tact_index_node *find_child(const struct tact_scene_index *index,
-                                                const struct tact_index_node *map, const char *key)
+static const struct tact_index_node *find_child_node(const struct tact_scene_index *index,
+                                                     const struct tact_index_node *map,
+                                                     const char *key)
 {
     for (uint32_t i = map->first; i; i = index->nodes[i].next) {
         if (strcmp(index->nodes[i].key, key) == 0) {
@@ -121,7 +122,7 @@ static int load_map(const struct tact_scene_check *check, const cyaml_schema_val
                     const struct tact_index_node *node, char *to)
 {
     if (node->kind != TACT_INDEX_MAP) {
-        return bad_node(check, node, kind_names[TACT_INDEX_MAP]);
+        return report_bad_node(check, node, kind_names[TACT_INDEX_MAP]);
     }
     if (!(to = reserve_value(check, schema, schema->data_size, to))) {
         return -ENOMEM;
@@ -141,19 +142,20 @@ static int load_map(const struct tact_scene_check *check, const cyaml_schema_val
         }
     }
     for (const cyaml_schema_field_t *f = schema->mapping.fields; f->key; f++) {
-        if (!(f->value.flags & CYAML_FLAG_OPTIONAL) && !find_child(index, node, f->key)) {
+        if (!(f->value.flags & CYAML_FLAG_OPTIONAL) && !find_child_node(index, node, f->key)) {
             char path[TACT_SCENE_PATH], missing[TACT_SCENE_PATH + 64];
             tact_scene_index_path(index, node, path);
             snprintf(missing, sizeof missing, "%s%s%s", path, path[0] ? "." : "", f->key);
             missing[TACT_SCENE_PATH - 1] = '\0';
-            return tact_scene_bad(check, missing, "missing; expected the key \"%s\" here", f->key);
+            return tact_scene_report_bad_value(check, missing,
+                                               "missing; expected the key \"%s\" here", f->key);
         }
     }
     return 0;
 }
 
 /* Where entry `place` of a list at `to` is stored; the sizes are those that cyaml_free() takes. */
-static char *entry_of(const cyaml_schema_value_t *entry, char *to, uint32_t place)
+static char *list_entry_address(const cyaml_schema_value_t *entry, char *to, uint32_t place)
 {
     return to + place * (entry->flags & CYAML_FLAG_POINTER ? sizeof to : entry->data_size);
 }
@@ -172,20 +174,22 @@ static int load_list(const struct tact_scene_check *check, const cyaml_schema_va
                  most);
     }
     if (node->kind != TACT_INDEX_LIST) {
-        return bad_node(check, node, expected);
+        return report_bad_node(check, node, expected);
     }
     if (node->count < least || node->count > most) {
         char path[TACT_SCENE_PATH];
         tact_scene_index_path(check->index, node, path);
-        return tact_scene_bad(check, path, "expected %s, got %" PRIu32, expected, node->count);
+        return tact_scene_report_bad_value(check, path, "expected %s, got %" PRIu32, expected,
+                                           node->count);
     }
     if (node->count &&
-        !(to = reserve_value(check, schema, (size_t)(entry_of(entry, to, node->count) - to), to))) {
+        !(to = reserve_value(check, schema,
+                             (size_t)(list_entry_address(entry, to, node->count) - to), to))) {
         return -ENOMEM;
     }
     for (uint32_t i = node->first; i; i = check->index->nodes[i].next) {
         const struct tact_index_node *n = &check->index->nodes[i];
-        int rc = load_value(check, entry, n, entry_of(entry, to, n->index));
+        int rc = load_value(check, entry, n, list_entry_address(entry, to, n->index));
         if (rc) {
             return rc;
         }
@@ -201,12 +205,12 @@ static int load_integer(const struct tact_scene_check *check, const cyaml_schema
     errno = 0;
     long long value = strtoll(node->text, &end, 10);
     if (end == node->text || *end || errno || strspn(node->text, "+-0123456789") == 0) {
-        return bad_node(check, node, "a whole number");
+        return report_bad_node(check, node, "a whole number");
     }
     if (is_signed ? value < INT32_MIN || value > INT32_MAX : value < 0 || value > UINT32_MAX) {
-        return bad_node(check, node,
-                        is_signed ? "a whole number that fits 32 bits"
-                                  : "a whole number of at least 0");
+        return report_bad_node(check, node,
+                               is_signed ? "a whole number that fits 32 bits"
+                                         : "a whole number of at least 0");
     }
     const int32_t number = (int32_t)value; /* the same bits as of an unsigned number */
     memcpy(to, &number, sizeof number);
@@ -224,7 +228,7 @@ static int load_bool(const struct tact_scene_check *check, const struct tact_ind
             return 0;
         }
     }
-    return bad_node(check, node, "true or false");
+    return report_bad_node(check, node, "true or false");
 }
 
 static int load_text(const struct tact_scene_check *check, const cyaml_schema_value_t *schema,
@@ -232,12 +236,12 @@ static int load_text(const struct tact_scene_check *check, const cyaml_schema_va
 {
     size_t length = strlen(node->text);
     if (length < schema->string.min) {
-        return bad_node(check, node, "text");
+        return report_bad_node(check, node, "text");
     }
     if (length > schema->string.max) {
         char expected[64];
         snprintf(expected, sizeof expected, "at most %" PRIu32 " characters", schema->string.max);
-        return bad_node(check, node, expected);
+        return report_bad_node(check, node, expected);
     }
     to = reserve_value(check, schema, length + 1, to);
     return to ? (memcpy(to, node->text, length), 0) : -ENOMEM;
@@ -247,8 +251,8 @@ static int load_number(const struct tact_scene_check *check, const struct tact_i
                        char *to)
 {
     double value;
-    if (!tact_scene_number(node->text, &value) || !isfinite(value)) {
-        return bad_node(check, node, "a finite number");
+    if (!tact_scene_parse_number(node->text, &value) || !isfinite(value)) {
+        return report_bad_node(check, node, "a finite number");
     }
     memcpy(to, &value, sizeof value);
     return 0;
@@ -260,15 +264,16 @@ static int load_scalar(const struct tact_scene_check *check, const cyaml_schema_
     bool scalar = node->kind == TACT_INDEX_SCALAR;
     switch (schema->type) {
     case CYAML_FLOAT:
-        return scalar ? load_number(check, node, to) : bad_node(check, node, "a finite number");
+        return scalar ? load_number(check, node, to)
+                      : report_bad_node(check, node, "a finite number");
     case CYAML_INT:
     case CYAML_UINT:
         return scalar ? load_integer(check, schema, node, to)
-                      : bad_node(check, node, "a whole number");
+                      : report_bad_node(check, node, "a whole number");
     case CYAML_BOOL:
-        return scalar ? load_bool(check, node, to) : bad_node(check, node, "true or false");
+        return scalar ? load_bool(check, node, to) : report_bad_node(check, node, "true or false");
     default:
-        return scalar ? load_text(check, schema, node, to) : bad_node(check, node, "text");
+        return scalar ? load_text(check, schema, node, to) : report_bad_node(check, node, "text");
     }
 }
 

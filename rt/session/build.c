@@ -7,8 +7,8 @@
 #include "rt/session/session_internal.h"
 
 /* Sets the error's key to a member of a list of the scene, "list[index].key". */
-static int at_key(const struct tact_session *s, struct tact_error *err, const char *list, int index,
-                  const char *key)
+static int set_error_key_of_entry(const struct tact_session *s, struct tact_error *err,
+                                  const char *list, int index, const char *key)
 {
     char path[96];
     if (err) {
@@ -213,7 +213,7 @@ static int add_hand(struct tact_session *s, const struct tact_scene_hand *hand, 
 }
 
 /* E* of two materials: their compliances add; a rigid one has none. */
-static double pair_modulus(double a, double b)
+static double combined_contact_modulus(double a, double b)
 {
     if (a > 0.0 && b > 0.0) {
         return a * b / (a + b);
@@ -222,8 +222,8 @@ static double pair_modulus(double a, double b)
 }
 
 /* Without a fingertip of its own, a pair has that of the material with the larger patch. */
-static void pair_tip(const struct tact_scene_material *a, const struct tact_scene_material *b,
-                     struct tact_contact_law *law)
+static void choose_pair_fingertip(const struct tact_scene_material *a,
+                                  const struct tact_scene_material *b, struct tact_contact_law *law)
 {
     const struct tact_scene_material *wide = a->tip_radius >= b->tip_radius ? a : b;
     if (!(law->tip_radius > 0.0)) {
@@ -271,9 +271,9 @@ static int add_laws(struct tact_session *s)
         const struct tact_scene_material *of_a = &scene->materials[a];
         const struct tact_scene_material *of_b = &scene->materials[b];
         struct tact_contact_law law = pair->law;
-        law.modulus = pair_modulus(of_a->modulus, of_b->modulus);
+        law.modulus = combined_contact_modulus(of_a->modulus, of_b->modulus);
         law.model = find_model(pair->model ? pair->model : scene->contact.model);
-        pair_tip(of_a, of_b, &law);
+        choose_pair_fingertip(of_a, of_b, &law);
         int rc = tact_world_set_law(s->world, a, b, &law);
         if (rc) {
             return rc;
@@ -306,7 +306,7 @@ static struct tact_world_options world_options(const struct tact_scene *scene)
 }
 
 /* Checks that fast bodies only meet others with a model that measures gaps. */
-static int check_fast(const struct tact_session *s, struct tact_error *err)
+static int check_fast_body_models(const struct tact_session *s, struct tact_error *err)
 {
     int a, b;
     const struct tact_contact_model *model = tact_world_find_gapless(s->world, &a, &b);
@@ -316,7 +316,8 @@ static int check_fast(const struct tact_session *s, struct tact_error *err)
     struct tact_owner owner = tact_world_owner(s->world, a);
     int first = owner.kind == TACT_OWNER_BODY && s->bodies[owner.index].def->fast;
     owner = first ? owner : tact_world_owner(s->world, b);
-    at_key(s, err, "bodies", (int)(s->bodies[owner.index].def - s->scene->bodies), "fast");
+    set_error_key_of_entry(s, err, "bodies", (int)(s->bodies[owner.index].def - s->scene->bodies),
+                           "fast");
     return tact_error_set(err, -ENOTSUP,
                           "%s may touch %s by model: %s, which knows no gap ahead of touch; "
                           "expected features or smooth",
@@ -324,7 +325,7 @@ static int check_fast(const struct tact_session *s, struct tact_error *err)
                           tact_session_owner_name(s, first ? b : a), model->name);
 }
 
-static int check_models(const struct tact_session *s, struct tact_error *err)
+static int check_pair_models(const struct tact_session *s, struct tact_error *err)
 {
     int a, b;
     if (!tact_world_find_unsupported(s->world, &a, &b)) {
@@ -337,13 +338,14 @@ static int check_models(const struct tact_session *s, struct tact_error *err)
                           tact_session_owner_name(s, a), tact_session_owner_name(s, b));
 }
 
-void tact_session_where(const struct tact_session *s, int shape, struct tact_error *err)
+void tact_session_set_error_location(const struct tact_session *s, int shape,
+                                     struct tact_error *err)
 {
     struct tact_owner owner = tact_world_owner(s->world, shape);
     int hand = owner.kind == TACT_OWNER_HAND;
     int body = owner.kind == TACT_OWNER_BODY ? (int)(s->bodies[owner.index].def - s->scene->bodies)
                                              : owner.index - 1;
-    at_key(s, err, hand ? "hands" : "bodies", hand ? owner.index : body, "");
+    set_error_key_of_entry(s, err, hand ? "hands" : "bodies", hand ? owner.index : body, "");
 }
 
 /* What contact models derive from the shapes, before the first tick. */
@@ -354,7 +356,7 @@ static int prepare_shapes(struct tact_session *s, struct tact_error *err)
     if (!rc) {
         return 0;
     }
-    tact_session_where(s, s->preparing, err);
+    tact_session_set_error_location(s, s->preparing, err);
     return tact_error_set(err, rc, "a shape of %s: %s", tact_session_owner_name(s, s->preparing),
                           why.text[0] ? why.text : strerror(-rc));
 }
@@ -373,26 +375,26 @@ int tact_session_build_world(struct tact_session *s, struct tact_error *err)
     for (uint32_t i = 0; !rc && i < scene->bodies_count; i++) {
         rc = add_body(s, &scene->bodies[i]);
         if (rc < 0) {
-            at_key(s, err, "bodies", (int)i, "");
+            set_error_key_of_entry(s, err, "bodies", (int)i, "");
         }
     }
     for (uint32_t i = 0; rc >= 0 && i < scene->joints_count; i++) {
         rc = add_constraint(s, &scene->joints[i]);
         if (rc < 0) {
-            at_key(s, err, "joints", (int)i, "");
+            set_error_key_of_entry(s, err, "joints", (int)i, "");
         }
     }
     rc = rc < 0 ? rc : 0;
     for (uint32_t i = 0; !rc && i < scene->hands_count; i++) {
         rc = add_hand(s, &scene->hands[i], (int)i);
         if (rc < 0) {
-            at_key(s, err, "hands", (int)i, "");
+            set_error_key_of_entry(s, err, "hands", (int)i, "");
         }
     }
     rc = rc ? rc : add_laws(s);
     if (!rc) {
-        int refused = check_models(s, err);
-        refused = refused ? refused : check_fast(s, err);
+        int refused = check_pair_models(s, err);
+        refused = refused ? refused : check_fast_body_models(s, err);
         refused = refused ? refused : prepare_shapes(s, err);
         if (refused) {
             return refused;

@@ -8,8 +8,8 @@
 #include <string.h>
 #include "rt/session/session_internal.h"
 
-#define LIST_LEAST 256 /* smallest capacity of the list; more for each shape */
-#define LIST_EACH 8
+#define MIN_CONTACT_LIST_CAPACITY 256 /* smallest capacity of the list; more for each shape */
+#define CONTACT_LIST_ENTRIES_PER_SHAPE 8
 
 static const char moments_unit[] =
     "volume m^3, centroid m (3), second moment m^5 xx yy zz xy xz yz, "
@@ -62,18 +62,18 @@ static int add_fields(struct tact_layout *to, const struct session_extras *extra
     return rc ? rc : add_field(to, "state", "what the contact model keeps", extras->state);
 }
 
-static struct session_extras extras_of(const struct tact_session *s, int pair)
+static struct session_extras optional_fields_of_pair(const struct tact_session *s, int pair)
 {
     int split = tact_world_piece(s->world, pair, 0) != NULL;
     int springs = tact_world_law(s->world, pair)->tangential_compliance > 0.0;
     return (struct session_extras){.pieces = split ? 12 * TACT_PIECES : 0,
-                                   .preload = tact_session_known(s, pair)->preloaded,
+                                   .preload = tact_session_find_known_pair(s, pair)->preloaded,
                                    .springs = springs ? 9 * (split ? 1 + TACT_PIECES : 1) : 0,
                                    .state = tact_world_model(s->world, pair)->state};
 }
 
 /* The optional fields of any pair: an element of the list has all of them. */
-static struct session_extras all_extras(const struct tact_session *s)
+static struct session_extras optional_fields_of_any_pair(const struct tact_session *s)
 {
     const struct tact_world_extent e = tact_world_extent(s->world);
     struct session_extras all = {
@@ -85,13 +85,13 @@ static struct session_extras all_extras(const struct tact_session *s)
 }
 
 /* Logs without lists: each pair has fields. */
-static int place_every_pair(struct tact_session *s)
+static int add_fields_of_all_pairs(struct tact_session *s)
 {
     int rc = 0;
     s->every_pair = 1;
     for (int i = tact_world_next_pair(s->world, -1); !rc && i >= 0;
          i = tact_world_next_pair(s->world, i)) {
-        const struct session_extras extras = extras_of(s, i);
+        const struct session_extras extras = optional_fields_of_pair(s, i);
         struct tact_layout own = {0};
         char name[SESSION_NAME];
         tact_session_name_pair(s, i, name);
@@ -106,7 +106,8 @@ static int place_every_pair(struct tact_session *s)
 }
 
 /* Adds fields for the pairs of the log's lists. */
-static int place_pairs(struct tact_session *s, const struct tact_log *log, struct tact_error *err)
+static int add_fields_of_logged_pairs(struct tact_session *s, const struct tact_log *log,
+                                      struct tact_error *err)
 {
     const struct tact_log_pair *p;
     if (!tact_layout_equal(&s->element, tact_log_element(log))) {
@@ -136,9 +137,9 @@ static int place_pairs(struct tact_session *s, const struct tact_log *log, struc
 }
 
 /* The fields of an element, and their values for a contact that is not in the list. */
-static int make_element(struct tact_session *s)
+static int make_contact_list_element(struct tact_session *s)
 {
-    s->extras = all_extras(s);
+    s->extras = optional_fields_of_any_pair(s);
     int rc = add_fields(&s->element, &s->extras);
     if (rc) {
         return rc;
@@ -156,10 +157,11 @@ static int make_element(struct tact_session *s)
 }
 
 /* Adds the list to the layout, with the capacity for contacts. */
-static int add_list(struct tact_session *s)
+static int add_contact_list(struct tact_session *s)
 {
     int pairs = tact_world_extent(s->world).pairs, room = tact_world_contact_capacity(s->world);
-    int likely = LIST_LEAST + LIST_EACH * tact_world_shape_count(s->world);
+    int likely = MIN_CONTACT_LIST_CAPACITY +
+                 CONTACT_LIST_ENTRIES_PER_SHAPE * tact_world_shape_count(s->world);
     room = likely < room ? likely : room;
     room = room < pairs ? room : pairs;
     int rc = tact_layout_add_list(&s->layout, room > 0 ? (uint32_t)room : 1);
@@ -170,25 +172,26 @@ int tact_session_layout_contacts(struct tact_session *s, const struct tact_log *
                                  struct tact_error *err)
 {
     size_t pairs = 0;
-    int rc = make_element(s);
+    int rc = make_contact_list_element(s);
     if (rc || !log) {
-        return rc ? rc : add_list(s);
+        return rc ? rc : add_contact_list(s);
     }
     while (tact_log_pair(log, pairs)) {
         pairs++;
     }
     pairs = tact_log_element(log) ? pairs : (size_t)tact_world_extent(s->world).pairs;
     s->listed = calloc(pairs + 1, sizeof *s->listed);
-    if (!s->listed || tact_session_more_pairs(s, (int)pairs)) {
+    if (!s->listed || tact_session_allocate_more_pairs(s, (int)pairs)) {
         return -ENOMEM;
     }
-    return tact_log_element(log) ? place_pairs(s, log, err) : place_every_pair(s);
+    return tact_log_element(log) ? add_fields_of_logged_pairs(s, log, err)
+                                 : add_fields_of_all_pairs(s);
 }
 
-const double *tact_session_logged(const struct tact_session *s, int pair,
-                                  const struct tact_record *record)
+const double *tact_session_logged_contact_values(const struct tact_session *s, int pair,
+                                                 const struct tact_record *record)
 {
-    uint32_t place = tact_session_known(s, pair)->place;
+    uint32_t place = tact_session_find_known_pair(s, pair)->place;
     return place ? record->values + place - 1 : s->absent;
 }
 
@@ -214,7 +217,7 @@ static void restore_pieces(struct tact_session *s, int pair, const double *v)
 }
 
 /* The springs of a pair's patch, k = 0, or of its pieces from 1 on; NULL after the last. */
-static struct tact_springs *springs_of(struct tact_session *s, int pair, int k)
+static struct tact_springs *springs_of_patch_or_piece(struct tact_session *s, int pair, int k)
 {
     struct tact_contact *c = k == 0             ? tact_world_contact(s->world, pair)
                              : k <= TACT_PIECES ? tact_world_piece(s->world, pair, k - 1)
@@ -226,7 +229,7 @@ static struct tact_springs *springs_of(struct tact_session *s, int pair, int k)
 static void fill_springs(struct tact_session *s, int pair, double *v)
 {
     const struct tact_springs *springs;
-    for (int k = 0; (springs = springs_of(s, pair, k)); k++, v += 9) {
+    for (int k = 0; (springs = springs_of_patch_or_piece(s, pair, k)); k++, v += 9) {
         memcpy(v, springs->impulse, sizeof springs->impulse);
         tact_v3_copy(v + 6, springs->angle);
     }
@@ -235,7 +238,7 @@ static void fill_springs(struct tact_session *s, int pair, double *v)
 static void restore_springs(struct tact_session *s, int pair, const double *v)
 {
     struct tact_springs *springs;
-    for (int k = 0; (springs = springs_of(s, pair, k)); k++, v += 9) {
+    for (int k = 0; (springs = springs_of_patch_or_piece(s, pair, k)); k++, v += 9) {
         memcpy(springs->impulse, v, sizeof springs->impulse);
         tact_v3_copy(springs->angle, v + 6);
     }
@@ -262,17 +265,17 @@ static void restore_state(struct tact_session *s, int pair, const double *v)
 /* The optional fields that the record has for a pair. */
 static struct session_extras recorded_extras(const struct tact_session *s, int pair)
 {
-    return s->every_pair ? extras_of(s, pair) : s->extras;
+    return s->every_pair ? optional_fields_of_pair(s, pair) : s->extras;
 }
 
 static void fill_contact(struct tact_session *s, int pair, double *v)
 {
     const struct session_extras extras = recorded_extras(s, pair);
-    const struct session_pair *p = tact_session_known(s, pair);
+    const struct session_pair *p = tact_session_find_known_pair(s, pair);
     const struct tact_contact *c = tact_world_contact(s->world, pair);
     double *more = v + AT_EXTRAS;
     const struct session_live *live =
-        tact_world_slot(s->world, pair) < 0 ? NULL : tact_session_live(s, pair);
+        tact_world_slot(s->world, pair) < 0 ? NULL : tact_session_live_state_of_pair(s, pair);
     v[AT_STATUS] = live ? live->status : 0;
     v[AT_STATUS + 1] = live ? live->age : AGE_HOST;
     memcpy(v + AT_MOMENTS, &c->moments, 16 * sizeof *v);
@@ -320,7 +323,7 @@ static void restore_contact(struct tact_session *s, int pair, const double *v)
         restore_pieces(s, pair, more);
     }
     more += extras.pieces;
-    c->preload = extras.preload && tact_session_known(s, pair)->preloaded ? *more : 0.0;
+    c->preload = extras.preload && tact_session_find_known_pair(s, pair)->preloaded ? *more : 0.0;
     more += extras.preload;
     if (extras.springs) {
         restore_springs(s, pair, more);
@@ -337,7 +340,7 @@ static int is_absent(const struct tact_session *s, const double *v)
 }
 
 /* Writes the list. A contact beyond its capacity is a fault: see tick.c. */
-static void fill_list(struct tact_session *s, double *list)
+static void fill_contact_list(struct tact_session *s, double *list)
 {
     int count;
     const int *near = tact_world_near(s->world, &count);
@@ -366,17 +369,17 @@ static void fill_list(struct tact_session *s, double *list)
 }
 
 /* Writes the fields that a replay compares. */
-static void fill_places(struct tact_session *s, double *values)
+static void fill_replay_compared_fields(struct tact_session *s, double *values)
 {
     int count;
     const int *near = tact_world_near(s->world, &count);
     s->strays = 0;
     for (int i = 0; i < s->listed_count; i++) {
         int pair = s->listed[i];
-        fill_contact(s, pair, values + tact_session_known(s, pair)->place - 1);
+        fill_contact(s, pair, values + tact_session_find_known_pair(s, pair)->place - 1);
     }
     for (int i = 0; i < count; i++) {
-        if (tact_session_known(s, near[i])->place) {
+        if (tact_session_find_known_pair(s, near[i])->place) {
             continue;
         }
         fill_contact(s, near[i], s->stray);
@@ -389,9 +392,9 @@ static void fill_places(struct tact_session *s, double *values)
 void tact_session_fill_contacts(struct tact_session *s, double *values)
 {
     if (s->listed) {
-        fill_places(s, values);
+        fill_replay_compared_fields(s, values);
     } else if (s->layout.element) {
-        fill_list(s, values + s->layout.size);
+        fill_contact_list(s, values + s->layout.size);
     }
 }
 
@@ -400,12 +403,13 @@ void tact_session_restore_contacts(struct tact_session *s, const double *values)
     int count;
     const int *near = tact_world_near(s->world, &count);
     for (int i = 0; i < count; i++) {
-        if (!tact_session_known(s, near[i])->place) {
+        if (!tact_session_find_known_pair(s, near[i])->place) {
             restore_contact(s, near[i], s->absent);
         }
     }
     for (int i = 0; i < s->listed_count; i++) {
         tact_world_add_near(s->world, s->listed[i]);
-        restore_contact(s, s->listed[i], values + tact_session_known(s, s->listed[i])->place - 1);
+        restore_contact(s, s->listed[i],
+                        values + tact_session_find_known_pair(s, s->listed[i])->place - 1);
     }
 }

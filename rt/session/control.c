@@ -48,7 +48,7 @@ static int check_targets(struct tact_session *s, const double *target, uint64_t 
             if (!isfinite(target[at])) {
                 tact_session_name_fault(s, tick, "joint ", s->hands[i].names[k],
                                         "its target is not finite");
-                tact_session_raise(s, target[at], tick);
+                tact_session_raise_fault(s, target[at], tick);
                 return 0;
             }
         }
@@ -76,13 +76,13 @@ static void logged_targets(struct tact_session *s)
     }
 }
 
-void tact_session_control(struct tact_session *s, uint64_t tick, double time)
+void tact_session_call_controller(struct tact_session *s, uint64_t tick, double time)
 {
     const size_t n = (size_t)s->joint_count;
     double *q = s->joints, *v = q + n, *torque = v + n, *target = torque + n;
     if (s->replayed_inputs) {
         if (s->requests_now & SESSION_BAD_TARGET) {
-            tact_session_raise(s, NAN, tick);
+            tact_session_raise_fault(s, NAN, tick);
         }
         if (s->controlled) {
             logged_targets(s);
@@ -154,7 +154,7 @@ static uint32_t effective(struct tact_session *s)
     return requests;
 }
 
-void tact_session_obey(struct tact_session *s)
+void tact_session_apply_requests(struct tact_session *s)
 {
     s->requests_now = effective(s);
     if (s->requests_now & SESSION_CLEAR) {
@@ -167,7 +167,7 @@ void tact_session_obey(struct tact_session *s)
     s->fault_raised = 0;
 }
 
-void tact_session_settle(struct tact_session *s)
+void tact_session_update_fault_state(struct tact_session *s)
 {
     const int fault = s->safety.state == TACT_SAFETY_FAULT;
     s->report.faults += (uint64_t)(fault && !s->in_fault);

@@ -10,11 +10,13 @@
 #include "rt/passivity.h"
 #include "rt/session/session_internal.h"
 
-#define ENGAGE_TIME 0.3 /* time constant with which an offset decays after engagement [s] */
-#define MOST_DAMPING                                                                               \
+#define ENGAGE_TIME_CONSTANT                                                                       \
+    0.3 /* time constant with which an offset decays after engagement [s] */
+#define MAX_PASSIVITY_DAMPING                                                                      \
     0.1 /* largest damping of the controller, relative to mass / period: see passivity.h */
-#define HALF_TURN 3.0    /* by which a rotation vector changes more than its rotation [rad] */
-#define NEGLIGIBLE 1e-12 /* offset that counts as 0 [rad, m] */
+#define ROTATION_VECTOR_JUMP_ANGLE                                                                 \
+    3.0 /* by which a rotation vector changes more than its rotation [rad] */
+#define NEGLIGIBLE_OFFSET 1e-12 /* offset that counts as 0 [rad, m] */
 
 static void map_coupling(struct tact_session *s, uint32_t hand, uint32_t link)
 {
@@ -29,9 +31,9 @@ static void map_coupling(struct tact_session *s, uint32_t hand, uint32_t link)
         .link = (int)link,
         .turns = link < tact_scene_base_links(&s->scene->hands[hand]) && link >= 3,
         .alpha = filter > 0.0 ? -tact_expm1(-2.0 * pi * filter * s->period) : 1.0,
-        .decay = -tact_expm1(-s->period / ENGAGE_TIME),
+        .decay = -tact_expm1(-s->period / ENGAGE_TIME_CONSTANT),
         .bound = joint->coupling->hard ? bound : 0.0,
-        .most_damping = device ? MOST_DAMPING * device->mass / s->period : 0.0,
+        .most_damping = device ? MAX_PASSIVITY_DAMPING * device->mass / s->period : 0.0,
         .state = {.target = joint->start}};
 }
 
@@ -56,7 +58,7 @@ int tact_session_map_couplings(struct tact_session *s)
     return 0;
 }
 
-struct session_coupling *tact_session_coupling(struct tact_session *s, int hand, int link)
+struct session_coupling *tact_session_find_coupling(struct tact_session *s, int hand, int link)
 {
     for (int i = 0; i < s->coupling_count; i++) {
         if (s->couplings[i].hand == hand && s->couplings[i].link == link) {
@@ -67,7 +69,8 @@ struct session_coupling *tact_session_coupling(struct tact_session *s, int hand,
 }
 
 /* 1 where a device that moves the joint is in that state. */
-static int input_state(const struct tact_session *s, const struct session_coupling *c, int state)
+static int is_input_device_in_state(const struct tact_session *s, const struct session_coupling *c,
+                                    int state)
 {
     for (int i = 0; i < s->input_count; i++) {
         const struct session_input *in = &s->inputs[i];
@@ -97,13 +100,13 @@ static void follow(struct tact_session *s, struct session_coupling *c, double no
     const double raw = hand.target[c->link], before = state->offset;
     double rate = 0.0;
     c->moved = 0.0;
-    if (!mapped || input_state(s, c, TACT_DEVICE_LOST)) {
+    if (!mapped || is_input_device_in_state(s, c, TACT_DEVICE_LOST)) {
         state->ticks = state->rate = 0.0;
         hand.target[c->link] = state->target;
-    } else if (!input_state(s, c, TACT_DEVICE_STALE)) {
+    } else if (!is_input_device_in_state(s, c, TACT_DEVICE_STALE)) {
         if (state->ticks > 0.0) {
             measure_rate(s, c, raw, now);
-            state->offset = fabs(before) > NEGLIGIBLE ? before - c->decay * before : 0.0;
+            state->offset = fabs(before) > NEGLIGIBLE_OFFSET ? before - c->decay * before : 0.0;
             rate = state->rate + (state->offset - before) / s->period;
         } else { /* engages: the target starts where it was */
             state->offset = state->target - raw;
@@ -120,7 +123,7 @@ static void follow(struct tact_session *s, struct session_coupling *c, double no
 /* Of a base that turns, what moved is the rotation between its two attitudes, not the difference of
  * their rotation vectors. A vector that changes its sign at half a turn has no rate in that tick.
  */
-static void measure_turn(const struct tact_session *s, struct session_coupling *c)
+static void measure_base_rotation(const struct tact_session *s, struct session_coupling *c)
 {
     double before[3], after[3], from[4], to[4], turn[4], moved[3];
     for (int i = 0; i < 3; i++) {
@@ -138,7 +141,7 @@ static void measure_turn(const struct tact_session *s, struct session_coupling *
     tact_quat_mul(turn, to, from);
     tact_quat_to_rotvec(moved, turn);
     tact_v3_sub(before, after, before);
-    const int flips = tact_v3_norm(before) - tact_v3_norm(moved) > HALF_TURN;
+    const int flips = tact_v3_norm(before) - tact_v3_norm(moved) > ROTATION_VECTOR_JUMP_ANGLE;
     for (int i = 0; i < 3; i++) {
         c[i].moved = moved[i];
         if (flips) {
@@ -162,7 +165,7 @@ static void absorb(struct session_coupling *c, int n)
     port->least_energy = fmin(port->least_energy, port->energy);
 }
 
-void tact_session_follow(struct tact_session *s, uint64_t tick, int mapped)
+void tact_session_set_coupled_targets(struct tact_session *s, uint64_t tick, int mapped)
 {
     for (int i = 0; i < s->coupling_count; i++) {
         follow(s, &s->couplings[i], (double)tick + 1.0, mapped);
@@ -170,7 +173,7 @@ void tact_session_follow(struct tact_session *s, uint64_t tick, int mapped)
     for (int i = 0, count; i < s->coupling_count; i += count) {
         count = tact_session_group_size(s, i);
         if (s->couplings[i].turns) {
-            measure_turn(s, &s->couplings[i]);
+            measure_base_rotation(s, &s->couplings[i]);
         }
         absorb(&s->couplings[i], count);
     }
@@ -227,7 +230,7 @@ static void render(struct tact_session *s, struct session_coupling *c, int n)
     c->state.limited += limited;
 }
 
-void tact_session_render(struct tact_session *s)
+void tact_session_render_forces(struct tact_session *s)
 {
     for (int i = 0, count; i < s->coupling_count; i += count) {
         count = tact_session_group_size(s, i);

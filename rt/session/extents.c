@@ -7,17 +7,18 @@
 #include "rt/session/facts.h"
 #include "rt/session/session_internal.h"
 
-#define MOST_BYTES (1u << 30)   /* limit for a stored extent */
-#define FOLDER_BYTES (1u << 29) /* limit for all stored extents together */
+#define MAX_STORED_EXTENT_BYTES (1u << 30) /* limit for a stored extent */
+#define MAX_EXTENT_FOLDER_BYTES (1u << 29) /* limit for all stored extents together */
 
 /* The name contains the results version, so that no extent of another version is loaded. */
-static void name_file(const char *name, char *out, size_t size)
+static void make_extent_cache_name(const char *name, char *out, size_t size)
 {
     snprintf(out, size, "%s-%d", name, TACT_RESULTS_VERSION);
 }
 
-/* 1 for a name that name_file() makes, or one under which tact_cache_write() writes such a file. */
-static int is_extent(const char *name)
+/* 1 for a name that make_extent_cache_name() makes, or one under which tact_cache_write() writes
+ * such a file. */
+static int is_extent_cache_name(const char *name)
 {
     const char *at = name;
     if (strncmp(at, "field-", 6) != 0 || strspn(at += 6, "0123456789abcdef") != 32 ||
@@ -34,8 +35,8 @@ static int load(void *user, const char *name, void **data, size_t *size)
     char file[80], *bytes;
     uint64_t count;
     (void)user;
-    name_file(name, file, sizeof file);
-    int rc = tact_cache_read(file, MOST_BYTES, &bytes, &count);
+    make_extent_cache_name(name, file, sizeof file);
+    int rc = tact_cache_read(file, MAX_STORED_EXTENT_BYTES, &bytes, &count);
     if (!rc) {
         *data = bytes;
         *size = (size_t)count;
@@ -47,10 +48,10 @@ static void save(void *user, const char *name, const void *data, size_t size)
 {
     const struct tact_session *s = user;
     char file[80];
-    name_file(name, file, sizeof file);
+    make_extent_cache_name(name, file, sizeof file);
     int rc = tact_cache_write(file, data, size);
     if (!rc) {
-        tact_cache_trim(is_extent, FOLDER_BYTES);
+        tact_cache_trim(is_extent_cache_name, MAX_EXTENT_FOLDER_BYTES);
     } else {
         tact_message(
             s->options.messages, TACT_MESSAGE_INFO,
@@ -65,7 +66,7 @@ static void warn(void *user, const char *text)
     const struct tact_session *s = user;
     struct tact_error at = {.line = 0};
     char all[1024];
-    tact_session_where(s, s->preparing, &at);
+    tact_session_set_error_location(s, s->preparing, &at);
     tact_error_set(&at, 0, "a shape of %s: %s", tact_session_owner_name(s, s->preparing), text);
     tact_error_format(&at, all, sizeof all);
     tact_message(s->options.messages, TACT_MESSAGE_WARNING, "%s", all);

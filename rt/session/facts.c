@@ -29,7 +29,7 @@ static void cpu_model(char *out, size_t size)
 }
 
 /* The file that contains a symbol of this process, links resolved. */
-static void library_of(const char *symbol, char *out, size_t size)
+static void library_of_symbol(const char *symbol, char *out, size_t size)
 {
     Dl_info info;
     char real[4096];
@@ -48,7 +48,7 @@ struct build_id {
     size_t size;
 };
 
-static void print_id(const struct build_id *id, const unsigned char *bytes, size_t count)
+static void print_build_id(const struct build_id *id, const unsigned char *bytes, size_t count)
 {
     for (size_t i = 0; i < count && 2 * i + 2 < id->size; i++) {
         snprintf(id->out + 2 * i, 3, "%02x", bytes[i]);
@@ -56,7 +56,7 @@ static void print_id(const struct build_id *id, const unsigned char *bytes, size
 }
 
 /* Notes: three words, then a name and a content, each padded to words. */
-static void look_in_notes(const struct build_id *id, const char *at, size_t left)
+static void find_build_id_in_notes(const struct build_id *id, const char *at, size_t left)
 {
     ElfW(Nhdr) note;
     while (left >= sizeof note) {
@@ -68,14 +68,14 @@ static void look_in_notes(const struct build_id *id, const char *at, size_t left
         }
         if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 &&
             !memcmp(at + sizeof note, "GNU", 4)) {
-            print_id(id, (const unsigned char *)at + sizeof note + name, note.n_descsz);
+            print_build_id(id, (const unsigned char *)at + sizeof note + name, note.n_descsz);
         }
         at += sizeof note + all;
         left -= sizeof note + all;
     }
 }
 
-static int look_for_id(struct dl_phdr_info *info, size_t size, void *user)
+static int find_build_id_of_library(struct dl_phdr_info *info, size_t size, void *user)
 {
     const struct build_id *id = user;
     int here = 0;
@@ -87,7 +87,7 @@ static int look_for_id(struct dl_phdr_info *info, size_t size, void *user)
     for (int i = 0; here && i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *p = &info->dlpi_phdr[i];
         if (p->p_type == PT_NOTE) {
-            look_in_notes(id, (const char *)(info->dlpi_addr + p->p_vaddr), p->p_memsz);
+            find_build_id_in_notes(id, (const char *)(info->dlpi_addr + p->p_vaddr), p->p_memsz);
         }
     }
     return here;
@@ -115,16 +115,16 @@ void tact_facts_gather(struct tact_facts *f)
     memset(f, 0, sizeof *f);
     cpu_model(f->cpu, sizeof f->cpu);
     snprintf(f->build_id, sizeof f->build_id, "unknown");
-    dl_iterate_phdr(look_for_id, &(struct build_id){(uintptr_t)&tact_facts_gather, f->build_id,
-                                                    sizeof f->build_id});
+    dl_iterate_phdr(find_build_id_of_library, &(struct build_id){(uintptr_t)&tact_facts_gather,
+                                                                 f->build_id, sizeof f->build_id});
     snprintf(f->libc, sizeof f->libc, "glibc %s", gnu_get_libc_version());
     if (!uname(&os)) {
         snprintf(f->kernel, sizeof f->kernel, "%s %s", os.release, os.version);
         snprintf(f->machine, sizeof f->machine, "%s", os.machine);
     }
-    library_of("Sleef_cinz_sind1_u10purec", f->sleef, sizeof f->sleef);
-    library_of("dpotrf_", f->lapack, sizeof f->lapack);
-    library_of("dsyrk_", f->blas, sizeof f->blas);
+    library_of_symbol("Sleef_cinz_sind1_u10purec", f->sleef, sizeof f->sleef);
+    library_of_symbol("dpotrf_", f->lapack, sizeof f->lapack);
+    library_of_symbol("dsyrk_", f->blas, sizeof f->blas);
     snprintf(f->build, sizeof f->build, "tact %s, %s %s", TACT_VERSION,
 #ifdef __clang__
              "clang",

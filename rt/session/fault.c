@@ -4,7 +4,7 @@
 #include <string.h>
 #include "rt/session/session_internal.h"
 
-static void append_text(struct tact_session_fault *f, const char *text, size_t *used)
+static void append_fault_text(struct tact_session_fault *f, const char *text, size_t *used)
 {
     size_t left = sizeof f->text - 1 - *used, n = strlen(text);
     n = n < left ? n : left;
@@ -23,19 +23,20 @@ void tact_session_name_fault(struct tact_session *s, uint64_t tick, const char *
     }
     s->fault_named = 1;
     f->tick = tick;
-    append_text(f, kind, &used);
-    append_text(f, name, &used);
-    append_text(f, ": ", &used);
-    append_text(f, what, &used);
+    append_fault_text(f, kind, &used);
+    append_fault_text(f, name, &used);
+    append_fault_text(f, ": ", &used);
+    append_fault_text(f, what, &used);
 }
 
-void tact_session_raise(struct tact_session *s, double value, uint64_t tick)
+void tact_session_raise_fault(struct tact_session *s, double value, uint64_t tick)
 {
     s->fault_raised = 1;
     tact_safety_raise(&s->safety, -1, value, tick);
 }
 
-static void report_part(struct tact_session *s, const struct tact_world_fault *f, uint64_t tick)
+static void report_faulty_part(struct tact_session *s, const struct tact_world_fault *f,
+                               uint64_t tick)
 {
     char name[SESSION_NAME];
     switch (f->part) {
@@ -60,7 +61,7 @@ void tact_session_check_state(struct tact_session *s, int rc, uint64_t tick)
     struct tact_world_fault fault;
     int bad = tact_world_check(s->world, s->scene->max_speed, &fault);
     if (bad) {
-        report_part(s, &fault, tick);
+        report_faulty_part(s, &fault, tick);
     }
     if (rc == -ENOSPC) {
         tact_session_name_fault(s, tick, "", "the world",
@@ -71,7 +72,7 @@ void tact_session_check_state(struct tact_session *s, int rc, uint64_t tick)
     }
     s->report.solve_failures += rc != 0;
     if (bad || rc) {
-        tact_session_raise(s, NAN, tick);
+        tact_session_raise_fault(s, NAN, tick);
     }
 }
 
@@ -81,7 +82,7 @@ void tact_session_check_record(struct tact_session *s, uint64_t tick)
         char name[SESSION_NAME];
         tact_session_name_pair(s, s->stray_pair, name);
         tact_session_name_fault(s, tick, "pair ", name, "the log has no room for its contact");
-        tact_session_raise(s, NAN, tick);
+        tact_session_raise_fault(s, NAN, tick);
     }
 }
 

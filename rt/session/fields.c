@@ -94,7 +94,7 @@ static int constraint_fields(struct tact_session *s)
 }
 
 /* Targets set by a program's controller are inputs. */
-static enum tact_field_kind target_kind(struct tact_session *s, const struct tact_log *log)
+static enum tact_field_kind target_field_kind(struct tact_session *s, const struct tact_log *log)
 {
     const struct tact_field *logged = logged_field(s, log);
     s->controlled = log ? logged && logged->kind == TACT_FIELD_INPUT : s->options.control != NULL;
@@ -114,7 +114,7 @@ static int motion_fields(struct tact_session *s, const struct tact_log *log)
                 : add_named_field(s, &h->v, TACT_FIELD_OUTPUT, name, "_velocity",
                                   "rad/s or m/s, by link", n);
         rc = rc ? rc
-                : add_named_field(s, &h->target, target_kind(s, log), name, "_target",
+                : add_named_field(s, &h->target, target_field_kind(s, log), name, "_target",
                                   "rad or m, by link", n);
         rc = rc ? rc
                 : add_named_field(s, &h->torque, TACT_FIELD_OUTPUT, name, "_torque",
@@ -134,7 +134,8 @@ static int motion_fields(struct tact_session *s, const struct tact_log *log)
     return rc;
 }
 
-static int all_fields(struct tact_session *s, const struct tact_log *log, struct tact_error *err)
+static int layout_all_fields(struct tact_session *s, const struct tact_log *log,
+                             struct tact_error *err)
 {
     int rc = device_fields(s);
     rc = rc ? rc : sensor_fields(s);
@@ -194,7 +195,7 @@ static int all_fields(struct tact_session *s, const struct tact_log *log, struct
 int tact_session_layout_fields(struct tact_session *s, const struct tact_log *log,
                                struct tact_error *err)
 {
-    int rc = all_fields(s, log, err);
+    int rc = layout_all_fields(s, log, err);
     if (rc != -EINVAL || (err && err->text[0])) {
         return rc;
     }
@@ -217,7 +218,7 @@ static void fill_constraints(struct tact_session *s, double *v)
     }
 }
 
-static void fill_motion(struct tact_session *s, double *v)
+static void fill_motion_fields(struct tact_session *s, double *v)
 {
     for (int i = 0; i < tact_world_hand_count(s->world); i++) {
         const struct session_hand *h = &s->hands[i];
@@ -240,7 +241,7 @@ static void fill_motion(struct tact_session *s, double *v)
     }
 }
 
-void tact_session_fill(struct tact_session *s, struct tact_record *record)
+void tact_session_fill_record(struct tact_session *s, struct tact_record *record)
 {
     double *v = record->values;
     for (int i = 0; i < s->device_count; i++) {
@@ -259,7 +260,7 @@ void tact_session_fill(struct tact_session *s, struct tact_record *record)
     }
     tact_session_fill_contacts(s, v);
     fill_constraints(s, v);
-    fill_motion(s, v);
+    fill_motion_fields(s, v);
     memcpy(v + s->wanted_field, s->wanted, sizeof *v * (size_t)s->output_count);
     memcpy(v + s->sent_field, s->sent, sizeof *v * (size_t)s->output_count);
     for (int i = 0; i < s->output_count; i++) {
@@ -282,7 +283,7 @@ void tact_session_fill(struct tact_session *s, struct tact_record *record)
     }
 }
 
-void tact_session_feed(struct tact_session *s, const struct tact_record *record)
+void tact_session_replay_inputs(struct tact_session *s, const struct tact_record *record)
 {
     const double *v = record->values;
     for (int i = 0; i < s->device_count; i++) {
@@ -293,7 +294,7 @@ void tact_session_feed(struct tact_session *s, const struct tact_record *record)
     }
 }
 
-static void restore_motion(struct tact_session *s, const double *v)
+static void restore_motion_fields(struct tact_session *s, const double *v)
 {
     for (int i = 0; i < tact_world_hand_count(s->world); i++) {
         const struct session_hand *h = &s->hands[i];
@@ -313,10 +314,10 @@ static void restore_motion(struct tact_session *s, const double *v)
     }
 }
 
-void tact_session_restore(struct tact_session *s, const struct tact_record *record)
+void tact_session_restore_state(struct tact_session *s, const struct tact_record *record)
 {
     const double *v = record->values;
-    tact_session_feed(s, record);
+    tact_session_replay_inputs(s, record);
     for (int i = 0; i < s->input_count; i++) {
         if (s->inputs[i].measures) {
             memcpy(&s->inputs[i].state, v + s->inputs[i].field, sizeof s->inputs[i].state);
@@ -328,7 +329,7 @@ void tact_session_restore(struct tact_session *s, const struct tact_record *reco
     for (int i = 0; i < s->output_count; i++) {
         s->outputs[i].gate = v[s->gate_field + (uint32_t)i];
     }
-    restore_motion(s, v);
+    restore_motion_fields(s, v);
     tact_world_refresh(s->world);
     tact_session_restore_contacts(s, v);
     for (int i = 0; i < tact_world_constraint_count(s->world); i++) {

@@ -8,8 +8,8 @@
 #include "rt/session/session_internal.h"
 
 /* Sets the error's key to that of a device. */
-static void at_device(const struct tact_session *s, uint32_t index, const char *key,
-                      struct tact_error *err)
+static void set_error_key_of_device(const struct tact_session *s, uint32_t index, const char *key,
+                                    struct tact_error *err)
 {
     char path[48];
     snprintf(path, sizeof path, "devices[%u]%s", index, key);
@@ -40,7 +40,7 @@ static const struct tact_device_type *find_type(const struct tact_session *s, ui
         snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", one->name);
     }
     if (!type) {
-        at_device(s, index, ".type", err);
+        set_error_key_of_device(s, index, ".type", err);
         tact_error_set(err, -EINVAL, "no device type \"%s\"; known: %s", wanted, known);
     }
     return type;
@@ -55,7 +55,7 @@ static int check_device(const struct tact_session *s, uint32_t index, struct tac
     snprintf(device->info.type, sizeof device->info.type, "%s", def->type);
     int rc = tact_device_check(device, err);
     if (rc) {
-        at_device(s, index, ".type", err);
+        set_error_key_of_device(s, index, ".type", err);
         if (device->ops && device->ops->close) {
             device->ops->close(device->self);
         }
@@ -82,8 +82,8 @@ int tact_session_open_device(const struct tact_session *s, uint32_t index, struc
         .record = s->options.record_devices,
         .messages = s->options.messages,
         .user = type->user,
-        .replace =
-            s->options.replace && !tact_session_reads_from(s->scene, s->options.record_devices)};
+        .replace = s->options.replace &&
+                   !tact_session_reads_file_in_folder(s->scene, s->options.record_devices)};
     memset(out, 0, sizeof *out);
     int rc = type->open(&config, out, err);
     rc = rc > 0 ? -EINVAL : rc;
@@ -91,8 +91,8 @@ int tact_session_open_device(const struct tact_session *s, uint32_t index, struc
         tact_error_set(err, rc, "cannot be opened: %s", strerror(-rc));
     }
     if (rc && err && !err->line && (!err->file[0] || !strcmp(err->file, s->scene->path))) {
-        at_device(s, index, "",
-                  err); /* a missing setting has no place in the file: the device has */
+        set_error_key_of_device(
+            s, index, "", err); /* a missing setting has no place in the file: the device has */
     }
     return rc ? rc : check_device(s, index, out, err);
 }
@@ -110,7 +110,7 @@ int tact_session_open_devices(struct tact_session *s, const struct tact_device_i
                               replayed_count, s->device_count);
     }
     for (int i = 0; i < s->device_count; i++) {
-        int rc = tact_session_stopped(s, err);
+        int rc = tact_session_check_creation_stop(s, err);
         if (rc) {
             return rc;
         }
@@ -204,7 +204,7 @@ static int map_input(struct tact_session *s, uint32_t i, struct tact_error *err)
 }
 
 /* The input that measures a joint, or -1. */
-static int sensor_of(const struct tact_session *s, int hand, int link)
+static int input_measuring_joint(const struct tact_session *s, int hand, int link)
 {
     for (int i = 0; i < s->input_count; i++) {
         const struct session_input *in = &s->inputs[i];
@@ -216,8 +216,8 @@ static int sensor_of(const struct tact_session *s, int hand, int link)
 }
 
 /* Finds the link or body that an output is computed from. */
-static int find_owner(struct tact_session *s, const char *path, const char *key,
-                      struct tact_owner *owner, struct tact_error *err)
+static int find_output_owner(struct tact_session *s, const char *path, const char *key,
+                             struct tact_owner *owner, struct tact_error *err)
 {
     owner->kind = TACT_OWNER_BODY;
     for (int i = 0; i < tact_world_body_count(s->world); i++) {
@@ -244,7 +244,7 @@ static int map_output(struct tact_session *s, uint32_t i, struct tact_safety_cha
     struct session_output *out = &s->outputs[i];
     char key[48];
     snprintf(key, sizeof key, "outputs[%u].from", i);
-    int rc = find_owner(s, def->from, key, &out->owner, err);
+    int rc = find_output_owner(s, def->from, key, &out->owner, err);
     snprintf(key, sizeof key, "outputs[%u].to", i);
     rc = rc ? rc : find_device_channel(s, def->to, 1, key, &out->device, &out->channel, err);
     out->kind = !strcmp(def->what, "force")    ? OUTPUT_FORCE
@@ -253,12 +253,13 @@ static int map_output(struct tact_session *s, uint32_t i, struct tact_safety_cha
     out->along = def->along;
     /* A haptic joint is given the reaction of its coupling; a robot's joint the torque itself. */
     out->gain = strcmp(def->what, "reaction") ? def->scale : -def->scale;
-    out->sensor =
-        out->owner.kind == TACT_OWNER_HAND ? sensor_of(s, out->owner.index, out->owner.link) : -1;
+    out->sensor = out->owner.kind == TACT_OWNER_HAND
+                      ? input_measuring_joint(s, out->owner.index, out->owner.link)
+                      : -1;
     out->gate = 1.0;
     out->port =
         !rc && out->kind == OUTPUT_TORQUE && !strcmp(def->what, "reaction") && def->scale != 0.0
-            ? tact_session_coupling(s, out->owner.index, out->owner.link)
+            ? tact_session_find_coupling(s, out->owner.index, out->owner.link)
             : NULL;
     if (out->port) {
         out->port->outputs++;
@@ -267,7 +268,7 @@ static int map_output(struct tact_session *s, uint32_t i, struct tact_safety_cha
     return rc;
 }
 
-int tact_session_map(struct tact_session *s, struct tact_error *err)
+int tact_session_map_inputs_outputs(struct tact_session *s, struct tact_error *err)
 {
     const struct tact_scene *scene = s->scene;
     struct tact_safety_channel channels[TACT_SAFETY_CHANNELS];

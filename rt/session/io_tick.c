@@ -5,7 +5,7 @@
 #include <math.h>
 #include "rt/session/session_internal.h"
 
-static int is_held(const struct tact_device_input *in)
+static int is_deadman_input_held(const struct tact_device_input *in)
 {
     return in->state == TACT_DEVICE_LOST || in->state == TACT_DEVICE_STALE;
 }
@@ -17,11 +17,12 @@ static int session_deadman_held(const struct tact_session *s)
         return 1;
     }
     const struct tact_device_input *in = &s->devices[s->deadman_device].input;
-    return !is_held(in) && in->channel[s->deadman_channel] > 0.5;
+    return !is_deadman_input_held(in) && in->channel[s->deadman_channel] > 0.5;
 }
 
 /* Value of an input, in the joint's unit. */
-static double value_of(const struct tact_session *s, const struct session_input *in)
+static double input_value_in_joint_unit(const struct tact_session *s,
+                                        const struct session_input *in)
 {
     double x = in->offset + in->scale * s->devices[in->device].input.channel[in->channel];
     if (in->lower < in->upper) {
@@ -53,7 +54,7 @@ static int map_targets(struct tact_session *s)
         const struct session_input *in = &s->inputs[i];
         if (!in->measures) {
             struct tact_hand_state hand = tact_hand_state(tact_world_hand(s->world, in->hand));
-            hand.target[in->link] += value_of(s, in);
+            hand.target[in->link] += input_value_in_joint_unit(s, in);
         }
     }
     return 1;
@@ -61,10 +62,11 @@ static int map_targets(struct tact_session *s)
 
 /* Stores a measured value, and the rate from the one before. A lost sensor leaves the joint at rest
  * at its last position. */
-static void measure_joint(const struct tact_session *s, struct session_input *in, uint64_t tick)
+static void store_measured_joint(const struct tact_session *s, struct session_input *in,
+                                 uint64_t tick)
 {
-    double x = value_of(s, in), now = (double)tick + 1.0;
-    if (is_held(&s->devices[in->device].input) || !isfinite(x)) {
+    double x = input_value_in_joint_unit(s, in), now = (double)tick + 1.0;
+    if (is_deadman_input_held(&s->devices[in->device].input) || !isfinite(x)) {
         in->state.ticks = 0.0;
         in->state.rate = 0.0;
         return;
@@ -88,7 +90,7 @@ static void load_joint_states(struct tact_session *s, uint64_t tick)
         struct session_input *in = &s->inputs[i];
         if (in->measures) {
             struct tact_hand_state hand = tact_hand_state(tact_world_hand(s->world, in->hand));
-            measure_joint(s, in, tick);
+            store_measured_joint(s, in, tick);
             hand.q[in->link] = in->state.q;
             hand.v[in->link] = in->state.rate;
             measured = 1;
@@ -104,7 +106,7 @@ void tact_session_read_inputs(struct tact_session *s, uint64_t tick)
 {
     s->deadman = session_deadman_held(s);
     load_joint_states(s, tick);
-    tact_session_follow(s, tick, map_targets(s));
+    tact_session_set_coupled_targets(s, tick, map_targets(s));
 }
 
 static int is_lost(const struct tact_session *s, const struct session_output *out)
@@ -144,7 +146,7 @@ static void contact_wrench(const struct tact_session *s, struct tact_owner owner
 }
 
 /* Value of an output, in N m or N. */
-static double output_force(struct tact_session *s, const struct session_output *out)
+static double output_value(struct tact_session *s, const struct session_output *out)
 {
     double wrench[6];
     struct tact_pose frame;
@@ -163,7 +165,7 @@ static double output_force(struct tact_session *s, const struct session_output *
 }
 
 /* The chain arms only while no device is lost. One that is lost later loses its own outputs. */
-static int may_arm(const struct tact_session *s)
+static int may_arm_outputs(const struct tact_session *s)
 {
     int lost = 0;
     for (int i = 0; i < s->device_count; i++) {
@@ -174,14 +176,14 @@ static int may_arm(const struct tact_session *s)
 
 void tact_session_send_outputs(struct tact_session *s, uint64_t tick, int64_t now)
 {
-    tact_session_render(s);
+    tact_session_render_forces(s);
     for (int i = 0; i < s->output_count; i++) {
         struct session_output *out = &s->outputs[i];
         out->gate = is_lost(s, out) ? 0.0 : fmin(1.0, out->gate + s->safety.ramp_step);
-        const double force = out->port ? -out->port->wanted : output_force(s, out);
+        const double force = out->port ? -out->port->wanted : output_value(s, out);
         s->wanted[i] = out->gate > 0.0 ? out->gate * out->gain * force : 0.0;
     }
-    tact_safety_step(&s->safety, s->wanted, may_arm(s), tick, s->sent);
+    tact_safety_step(&s->safety, s->wanted, may_arm_outputs(s), tick, s->sent);
     for (int i = 0; i < s->coupling_count; i++) {
         s->couplings[i].state.force = 0.0;
     }

@@ -30,7 +30,8 @@ static bool same(const struct place *at, const char *directory, const char *file
            status.st_dev == at->log.st_dev;
 }
 
-static bool in_shapes(const struct place *at, const struct tact_scene_shape *shapes, uint32_t count)
+static bool is_file_of_shapes(const struct place *at, const struct tact_scene_shape *shapes,
+                              uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
         if (same(at, at->directory, shapes[i].file)) {
@@ -41,7 +42,7 @@ static bool in_shapes(const struct place *at, const struct tact_scene_shape *sha
 }
 
 /* Any setting may name a file: a recording, a trajectory, a calibration of a sensor. */
-static bool in_device(const struct place *at, const struct tact_scene_device *device)
+static bool is_file_of_device(const struct place *at, const struct tact_scene_device *device)
 {
     for (uint32_t i = 0; i < device->settings_count; i++) {
         if (same(at, at->directory, device->settings[i].text)) {
@@ -51,25 +52,25 @@ static bool in_device(const struct place *at, const struct tact_scene_device *de
     return same(at, at->directory, device->calibration);
 }
 
-static bool in_scene(const struct place *at, const struct tact_scene *scene)
+static bool is_file_of_scene(const struct place *at, const struct tact_scene *scene)
 {
     bool found = same(at, NULL, scene->path);
     for (uint32_t i = 0; i < scene->bodies_count && !found; i++) {
-        found = in_shapes(at, scene->bodies[i].shapes, scene->bodies[i].shapes_count);
+        found = is_file_of_shapes(at, scene->bodies[i].shapes, scene->bodies[i].shapes_count);
     }
     for (uint32_t i = 0; i < scene->hands_count && !found; i++) {
         for (uint32_t k = 0; k < scene->hands[i].links_count && !found; k++) {
             const struct tact_scene_link *link = &scene->hands[i].links[k];
-            found = in_shapes(at, link->shapes, link->shapes_count);
+            found = is_file_of_shapes(at, link->shapes, link->shapes_count);
         }
     }
     for (uint32_t i = 0; i < scene->devices_count && !found; i++) {
-        found = in_device(at, &scene->devices[i]);
+        found = is_file_of_device(at, &scene->devices[i]);
     }
     return found;
 }
 
-bool tact_session_reads_from(const struct tact_scene *scene, const char *folder)
+bool tact_session_reads_file_in_folder(const struct tact_scene *scene, const char *folder)
 {
     struct place at;
     if (!folder || stat(folder, &at.log)) {
@@ -101,7 +102,8 @@ int tact_session_check_log(const struct tact_scene *scene,
     if (!options->record) {
         return 0;
     }
-    if (stat(options->record, &at.log) == 0 && S_ISREG(at.log.st_mode) && in_scene(&at, scene)) {
+    if (stat(options->record, &at.log) == 0 && S_ISREG(at.log.st_mode) &&
+        is_file_of_scene(&at, scene)) {
         tact_error_at(err, options->record, 0, 0, NULL);
         return tact_error_set(err, -EINVAL,
                               "the scene is read from this file, so the log is not "

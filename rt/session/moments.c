@@ -7,13 +7,13 @@
 #include "rt/session/session_internal.h"
 
 #define MAX_ADVANCED_TICKS 20 /* ticks for which an overlap is advanced after it ended */
-#define HISTORY                                                                                    \
+#define SUBMITTED_FRAME_HISTORY                                                                    \
     32 /* slots of poses in addition to max_age: results of large pairs may be older               \
         */
-#define SOURCE_PAIRS                                                                               \
+#define MAX_SOURCE_PAIRS                                                                           \
     20000 /* maximum number of pairs of a source, which needs 2 kB for each, near or not: 1,000    \
              bodies took 6 s to set up */
-#define UNMEASURED                                                                                 \
+#define MAX_UNMEASURED_TICKS                                                                       \
     20 /* ticks in a row that a pair may be advanced without a measurement; then a fault */
 #define FIRST_FRAME_NS                                                                             \
     2000000000 /* longest wait for the first result of a source, before the loop starts */
@@ -25,7 +25,7 @@ static int describe_scene(struct tact_session *s, struct tact_source_scene *scen
     s->source_pairs = calloc((size_t)pairs + 1, sizeof *s->source_pairs);
     s->source_directions = calloc((size_t)pairs * 3 + 1, sizeof *s->source_directions);
     s->measured = calloc((size_t)pairs + 1, 1);
-    s->history_slots = s->scene->moments.max_age + HISTORY;
+    s->history_slots = s->scene->moments.max_age + SUBMITTED_FRAME_HISTORY;
     s->history = calloc((size_t)s->history_slots * (size_t)(shapes + 1), sizeof *s->history);
     s->history_frame = calloc(s->history_slots, sizeof *s->history_frame);
     if (!s->source_shapes || !s->source_pairs || !s->source_directions || !s->measured ||
@@ -60,12 +60,12 @@ int tact_session_open_source(struct tact_session *s, struct tact_error *err)
         return requires_source ? tact_error_set(err, -ENODEV, "no moment source in this program")
                                : 0;
     }
-    if (!requires_source && tact_world_extent(s->world).pairs > SOURCE_PAIRS) {
+    if (!requires_source && tact_world_extent(s->world).pairs > MAX_SOURCE_PAIRS) {
         tact_message(
             s->options.messages, TACT_MESSAGE_WARNING,
             "moments are computed on the host: %d pairs of shapes may touch, and OpenCL is "
             "not chosen for more than %d",
-            tact_world_extent(s->world).pairs, SOURCE_PAIRS);
+            tact_world_extent(s->world).pairs, MAX_SOURCE_PAIRS);
         return 0;
     }
     int rc = describe_scene(s, &scene);
@@ -91,20 +91,20 @@ int tact_session_open_source(struct tact_session *s, struct tact_error *err)
     s->source_open = 1;
     tact_session_assign_pairs(s, requires_source);
     memcpy(s->report.source, s->source.name, sizeof s->report.source);
-    tact_session_submit(s, 0);
+    tact_session_submit_frame(s, 0);
     if (s->submitted) {
         s->source.ops->wait(s->source.self, 0, FIRST_FRAME_NS); /* late: the host begins */
     }
     return 0;
 }
 
-static struct tact_pose *history_at(const struct tact_session *s, uint64_t tick)
+static struct tact_pose *submitted_frame_of_tick(const struct tact_session *s, uint64_t tick)
 {
     size_t shapes = (size_t)tact_world_shape_count(s->world);
     return s->history + tick % s->history_slots * shapes;
 }
 
-void tact_session_submit(struct tact_session *s, uint64_t tick)
+void tact_session_submit_frame(struct tact_session *s, uint64_t tick)
 {
     int count;
     const int *near = tact_world_near(s->world, &count);
@@ -112,7 +112,7 @@ void tact_session_submit(struct tact_session *s, uint64_t tick)
         return;
     }
     if (s->options.clock == TACT_LOOP_REAL && !s->replayed_inputs) {
-        tact_session_reassign_pair(s);
+        tact_session_reassign_costliest_pair(s);
     }
     s->submitted = s->requires_source;
     memset(s->measured, 0, (size_t)s->source_pair_count);
@@ -127,7 +127,7 @@ void tact_session_submit(struct tact_session *s, uint64_t tick)
         }
     }
     s->history_frame[tick % s->history_slots] = ++s->frames;
-    memcpy(history_at(s, tick), tact_world_shape_poses(s->world),
+    memcpy(submitted_frame_of_tick(s, tick), tact_world_shape_poses(s->world),
            (size_t)tact_world_shape_count(s->world) * sizeof *s->history);
     if (s->submitted) {
         s->source.ops->submit(s->source.self, tick, tact_world_shape_poses(s->world), s->measured,
@@ -135,7 +135,7 @@ void tact_session_submit(struct tact_session *s, uint64_t tick)
     }
 }
 
-struct session_live *tact_session_live(struct tact_session *s, int pair)
+struct session_live *tact_session_live_state_of_pair(struct tact_session *s, int pair)
 {
     struct session_live *live = &s->live[tact_world_slot(s->world, pair)];
     if (live->pair != pair + 1) {
@@ -147,7 +147,7 @@ struct session_live *tact_session_live(struct tact_session *s, int pair)
 static void measure_on_host(struct tact_session *s, int pair, struct tact_moments *m)
 {
     struct session_pair *p = tact_session_pair(s, pair);
-    struct session_live *live = tact_session_live(s, pair);
+    struct session_live *live = tact_session_live_state_of_pair(s, pair);
     int timed = s->source_open && s->options.clock == TACT_LOOP_REAL && !s->replayed_inputs;
     int64_t began = timed ? tact_clock_now() : 0;
     live->age = AGE_HOST;
@@ -156,7 +156,7 @@ static void measure_on_host(struct tact_session *s, int pair, struct tact_moment
         live->status = 1; /* no overlap, but a fault */
     }
     if (timed) {
-        tact_session_cost_host(p, tact_clock_now() - began);
+        tact_session_update_host_cost(p, tact_clock_now() - began);
     }
 }
 
@@ -165,7 +165,7 @@ static void measure_on_host(struct tact_session *s, int pair, struct tact_moment
  * log. */
 static void carry_unmeasured(struct tact_session *s, int pair, struct tact_moments *m)
 {
-    struct session_live *live = tact_session_live(s, pair);
+    struct session_live *live = tact_session_live_state_of_pair(s, pair);
     const struct session_last_overlap *last = &live->last;
     memset(m, 0, sizeof *m);
     live->age = ++live->unmeasured;
@@ -177,7 +177,7 @@ static void carry_unmeasured(struct tact_session *s, int pair, struct tact_momen
 /* Stores the overlap from which a pair is advanced if it cannot be measured in later ticks. */
 static void store_overlap(struct tact_session *s, int pair, const struct tact_moments *m)
 {
-    struct session_live *live = tact_session_live(s, pair);
+    struct session_live *live = tact_session_live_state_of_pair(s, pair);
     const struct tact_contact *c = tact_world_contact(s->world, pair);
     const struct tact_pose *poses = tact_world_shape_poses(s->world);
     live->unmeasured = 0;
@@ -191,7 +191,7 @@ static void store_overlap(struct tact_session *s, int pair, const struct tact_mo
 static void count_unmeasured(struct tact_session *s, int pair, uint64_t tick)
 {
     struct session_pair *p = tact_session_pair(s, pair);
-    const struct session_live *live = tact_session_live(s, pair);
+    const struct session_live *live = tact_session_live_state_of_pair(s, pair);
     s->report.unmeasured++;
     p->use.unmeasured++;
     if (!p->why) {
@@ -199,7 +199,7 @@ static void count_unmeasured(struct tact_session *s, int pair, uint64_t tick)
         p->first = tick;
         s->unmeasured_pair = s->unmeasured_pair < 0 ? pair : s->unmeasured_pair;
     }
-    if (live->age < UNMEASURED) {
+    if (live->age < MAX_UNMEASURED_TICKS) {
         return;
     }
     s->fault_raised = 1;
@@ -207,7 +207,7 @@ static void count_unmeasured(struct tact_session *s, int pair, uint64_t tick)
         char name[SESSION_NAME];
         tact_session_name_pair(s, pair, name);
         tact_session_name_fault(s, tick, "pair ", name, "it cannot be measured");
-        tact_session_raise(s, (double)live->status, tick);
+        tact_session_raise_fault(s, (double)live->status, tick);
     }
 }
 
@@ -217,7 +217,7 @@ struct newest {
     struct tact_source_result result;
 };
 
-static struct newest read_source(struct tact_session *s, uint64_t tick)
+static struct newest read_source_results(struct tact_session *s, uint64_t tick)
 {
     struct newest n = {.age = UINT64_MAX};
     /* Nothing moves in a skipped tick: the age counts the others. */
@@ -232,13 +232,13 @@ static struct newest read_source(struct tact_session *s, uint64_t tick)
  * two bodies that were separated for a moment may touch again. */
 static void carry(struct tact_session *s, int pair, const struct newest *n, struct tact_moments *m)
 {
-    struct session_live *live = tact_session_live(s, pair);
+    struct session_live *live = tact_session_live_state_of_pair(s, pair);
     struct session_last_overlap *seen = &live->seen;
     const struct tact_source_moments *result =
-        &n->result.pairs[tact_session_known(s, pair)->source];
+        &n->result.pairs[tact_session_find_known_pair(s, pair)->source];
     uint64_t frame = s->frames + 1 - n->age;
     if (result->status > 0 && seen->frame != frame) {
-        const struct tact_pose *then = history_at(s, n->result.tick);
+        const struct tact_pose *then = submitted_frame_of_tick(s, n->result.tick);
         const struct tact_contact *c = tact_world_contact(s->world, pair);
         *seen = (struct session_last_overlap){result->moments, then[c->a], then[c->b], frame};
     }
@@ -249,17 +249,18 @@ static void carry(struct tact_session *s, int pair, const struct newest *n, stru
 }
 
 /* Uses a result of the source, advanced to the present; 0 where it cannot be used. */
-static int use_result(struct tact_session *s, int pair, const struct newest *n,
-                      struct tact_moments *m)
+static int use_source_result(struct tact_session *s, int pair, const struct newest *n,
+                             struct tact_moments *m)
 {
     struct session_pair *p = tact_session_pair(s, pair);
-    struct session_live *live = tact_session_live(s, pair);
-    if (!p->by_source || n->age > tact_session_oldest(s, p) || n->result.tick < p->since) {
+    struct session_live *live = tact_session_live_state_of_pair(s, pair);
+    if (!p->by_source || n->age > tact_session_oldest_result_age(s, p) ||
+        n->result.tick < p->since) {
         return 0;
     }
     const struct tact_source_moments *result = &n->result.pairs[p->source];
     if (s->options.clock == TACT_LOOP_REAL) {
-        tact_session_cost_source(p, result->cost_ns);
+        tact_session_update_source_cost(p, result->cost_ns);
     }
     if (result->status < 0) {
         return 0;
@@ -275,10 +276,10 @@ static int use_result(struct tact_session *s, int pair, const struct newest *n,
 }
 
 /* A replay reads the moments of the source from the log, and recomputes those of the host. */
-static void replay_pair(struct tact_session *s, int pair, struct tact_moments *m)
+static void replay_pair_moments(struct tact_session *s, int pair, struct tact_moments *m)
 {
-    const double *v = tact_session_logged(s, pair, s->replayed_inputs);
-    struct session_live *live = tact_session_live(s, pair);
+    const double *v = tact_session_logged_contact_values(s, pair, s->replayed_inputs);
+    struct session_live *live = tact_session_live_state_of_pair(s, pair);
     if (v[AT_STATUS + 1] == AGE_HOST) {
         measure_on_host(s, pair, m);
         return;
@@ -301,16 +302,16 @@ static void count(struct tact_session *s, struct session_pair *p, uint32_t age)
     r->age_max = age > r->age_max ? age : r->age_max;
 }
 
-void tact_session_moments(struct tact_session *s, uint64_t tick)
+void tact_session_measure_moments(struct tact_session *s, uint64_t tick)
 {
-    const struct newest newest = read_source(s, tick);
-    int fell_back = 0, near_count;
+    const struct newest newest = read_source_results(s, tick);
+    int host_replaced_source = 0, near_count;
     const int *near = tact_world_near(s->world, &near_count);
     s->age_now = 0;
     for (int k = 0; k < near_count; k++) {
         const int i = near[k];
         struct session_pair *p = tact_session_pair(s, i);
-        struct session_live *live = tact_session_live(s, i);
+        struct session_live *live = tact_session_live_state_of_pair(s, i);
         live->status = 0;
         live->age = AGE_HOST;
         if (!tact_world_is_close(s->world, i)) {
@@ -322,11 +323,11 @@ void tact_session_moments(struct tact_session *s, uint64_t tick)
         struct tact_moments m = {0};
         p->met = 1;
         if (s->replayed_inputs && !s->recompute) {
-            replay_pair(s, i, &m);
+            replay_pair_moments(s, i, &m);
         } else {
-            if (!use_result(s, i, &newest, &m)) {
+            if (!use_source_result(s, i, &newest, &m)) {
                 measure_on_host(s, i, &m);
-                fell_back += p->by_source && newest.result.tick >= p->since;
+                host_replaced_source += p->by_source && newest.result.tick >= p->since;
             }
             if (live->status < 0) {
                 carry_unmeasured(s, i, &m);
@@ -345,6 +346,6 @@ void tact_session_moments(struct tact_session *s, uint64_t tick)
     if (s->scratch) {
         memcpy(s->report.methods, tact_moments_counts(s->scratch), sizeof s->report.methods);
     }
-    s->report.fallbacks += (uint64_t)fell_back;
-    s->report.fallback_ticks += fell_back > 0;
+    s->report.fallbacks += (uint64_t)host_replaced_source;
+    s->report.fallback_ticks += host_replaced_source > 0;
 }

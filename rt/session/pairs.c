@@ -48,7 +48,7 @@ static int name_owners(struct tact_session *s)
     return 0;
 }
 
-int tact_session_more_pairs(struct tact_session *s, int more)
+int tact_session_allocate_more_pairs(struct tact_session *s, int more)
 {
     size_t room = (size_t)s->pair_room + (size_t)more;
     struct session_pair *pairs = calloc(room + 1, sizeof *pairs);
@@ -75,7 +75,7 @@ int tact_session_make_pairs(struct tact_session *s)
     int most = tact_world_extent(s->world).pairs,
         likely = KEPT * tact_world_near_capacity(s->world);
     int rc = name_owners(s);
-    return rc ? rc : tact_session_more_pairs(s, likely < most ? likely : most);
+    return rc ? rc : tact_session_allocate_more_pairs(s, likely < most ? likely : most);
 }
 
 void tact_session_free_pairs(struct tact_session *s)
@@ -108,19 +108,19 @@ struct session_pair *tact_session_pair(struct tact_session *s, int pair)
     tact_keys_add(&s->pair_keys, pair, s->pair_count++);
     p->number = pair;
     if (s->source_open) {
-        tact_session_place_pair(s, p);
+        tact_session_init_pair_source(s, p);
     }
     return p;
 }
 
-const struct session_pair *tact_session_known(const struct tact_session *s, int pair)
+const struct session_pair *tact_session_find_known_pair(const struct tact_session *s, int pair)
 {
     static const struct session_pair none = {.number = -1};
     int at = tact_keys_find(&s->pair_keys, pair);
     return at < 0 ? &none : &s->pairs[at];
 }
 
-static int by_number(const void *a, const void *b)
+static int compare_pair_numbers(const void *a, const void *b)
 {
     const struct session_pair *p = *(struct session_pair *const *)a;
     const struct session_pair *q = *(struct session_pair *const *)b;
@@ -132,7 +132,7 @@ struct session_pair **tact_session_sorted_pairs(struct tact_session *s)
     for (int i = 0; i < s->pair_count; i++) {
         s->pair_order[i] = &s->pairs[i];
     }
-    qsort(s->pair_order, (size_t)s->pair_count, sizeof *s->pair_order, by_number);
+    qsort(s->pair_order, (size_t)s->pair_count, sizeof *s->pair_order, compare_pair_numbers);
     return s->pair_order;
 }
 
@@ -198,7 +198,7 @@ const char *tact_session_pair_name(struct tact_session *session, int pair)
 struct tact_session_pair_report tact_session_pair_report(const struct tact_session *session,
                                                          int pair)
 {
-    const struct session_pair *p = tact_session_known(session, pair);
+    const struct session_pair *p = tact_session_find_known_pair(session, pair);
     return (struct tact_session_pair_report){.host_ticks = p->use.host,
                                              .source_ticks = p->use.source,
                                              .unmeasured_ticks = p->use.unmeasured,

@@ -7,16 +7,18 @@
  */
 #include "rt/session/session_internal.h"
 
-#define KEPT 0.7       /* fraction of host_time up to which a pair may return to the host */
-#define HOST_NS 3000   /* estimate: two meshes ... */
-#define TRIANGLE_NS 2  /* ... and each of their triangles */
-#define CLOSED_NS 1000 /* estimate: closed forms */
-#define CONVEX_NS 5000 /* estimate: a ball or capsule with a mesh, solids with few facets */
-#define RATE 0.05      /* weight of a new value in the mean of a cost */
-#define RISE                                                                                       \
+#define KEPT 0.7               /* fraction of host_time up to which a pair may return to the host */
+#define MESH_PAIR_COST_NS 3000 /* estimate: two meshes ... */
+#define MESH_TRIANGLE_COST_NS 2  /* ... and each of their triangles */
+#define CLOSED_FORM_COST_NS 1000 /* estimate: closed forms */
+#define CONVEX_PAIR_COST_NS                                                                        \
+    5000          /* estimate: a ball or capsule with a mesh, solids with few facets */
+#define RATE 0.05 /* weight of a new value in the mean of a cost */
+#define COST_RISE_WEIGHT                                                                           \
     0.2 /* the same for a higher cost: a body that lands on another must soon leave the host */
-#define LARGE_AGE 20     /* ticks: largest age for pairs for which the host has no time */
-#define OUTLIER_NS 20000 /* added to twice the cost: a longer measurement was interrupted */
+#define MAX_RESULT_AGE_TICKS 20 /* ticks: largest age for pairs for which the host has no time */
+#define OUTLIER_COST_MARGIN_NS                                                                     \
+    20000 /* added to twice the cost: a longer measurement was interrupted */
 
 static double guess(const struct tact_shape *a, const struct tact_shape *b)
 {
@@ -24,12 +26,13 @@ static double guess(const struct tact_shape *a, const struct tact_shape *b)
     enum tact_moments_method method = tact_moments_method(a, b, &swapped);
     if (method == TACT_MOMENTS_SPHERE_MESH || method == TACT_MOMENTS_CAPSULE_MESH ||
         method == TACT_MOMENTS_MESH_HALFSPACE) {
-        return CONVEX_NS;
+        return CONVEX_PAIR_COST_NS;
     }
     if (method == TACT_MOMENTS_MESH_MESH) {
-        return HOST_NS + TRIANGLE_NS * (double)(a->mesh->triangle_count + b->mesh->triangle_count);
+        return MESH_PAIR_COST_NS +
+               MESH_TRIANGLE_COST_NS * (double)(a->mesh->triangle_count + b->mesh->triangle_count);
     }
-    return CLOSED_NS;
+    return CLOSED_FORM_COST_NS;
 }
 
 /* Its index among the source's pairs. */
@@ -44,7 +47,7 @@ static int find_pair(const struct tact_session *s, uint32_t a, uint32_t b)
     return low;
 }
 
-void tact_session_place_pair(const struct tact_session *s, struct session_pair *p)
+void tact_session_init_pair_source(const struct tact_session *s, struct session_pair *p)
 {
     int a, b;
     tact_world_pair_shapes(s->world, p->number, &a, &b);
@@ -58,29 +61,29 @@ void tact_session_assign_pairs(struct tact_session *s, int requires_source)
 {
     s->requires_source = requires_source;
     for (int i = 0; i < s->pair_count; i++) {
-        tact_session_place_pair(s, &s->pairs[i]);
+        tact_session_init_pair_source(s, &s->pairs[i]);
     }
     int count;
     (void)tact_world_near(s->world, &count);
     for (int i = 0; i < count; i++) {
-        tact_session_reassign_pair(s); /* at most one pair at a time */
+        tact_session_reassign_costliest_pair(s); /* at most one pair at a time */
     }
 }
 
-static void update_cost(struct session_pair *p, double cost)
+static void update_mean_cost(struct session_pair *p, double cost)
 {
-    p->cost_ns += (cost - p->cost_ns) * (cost > p->cost_ns ? RISE : RATE);
+    p->cost_ns += (cost - p->cost_ns) * (cost > p->cost_ns ? COST_RISE_WEIGHT : RATE);
 }
 
-void tact_session_cost_host(struct session_pair *p, int64_t ns)
+void tact_session_update_host_cost(struct session_pair *p, int64_t ns)
 {
-    double most = 2.0 * p->cost_ns + OUTLIER_NS;
+    double most = 2.0 * p->cost_ns + OUTLIER_COST_MARGIN_NS;
     double took = (double)ns < most ? (double)ns : most;
-    update_cost(p, took);
+    update_mean_cost(p, took);
     p->measured_ns = p->cost_ns;
 }
 
-void tact_session_cost_source(struct session_pair *p, int32_t ns)
+void tact_session_update_source_cost(struct session_pair *p, int32_t ns)
 {
     if (ns <= 0) {
         return;
@@ -92,17 +95,17 @@ void tact_session_cost_source(struct session_pair *p, int32_t ns)
         p->scale = scale < 0.1 ? 0.1 : scale > 10.0 ? 10.0 : scale;
         p->measured_ns = 0.0;
     }
-    update_cost(p, p->scale * (double)ns);
+    update_mean_cost(p, p->scale * (double)ns);
 }
 
-uint32_t tact_session_oldest(const struct tact_session *s, const struct session_pair *p)
+uint32_t tact_session_oldest_result_age(const struct tact_session *s, const struct session_pair *p)
 {
     uint32_t age = s->scene->moments.max_age;
     int large = !s->requires_source || p->cost_ns > 1e9 * s->scene->moments.host_time;
-    return large && age < LARGE_AGE ? LARGE_AGE : age;
+    return large && age < MAX_RESULT_AGE_TICKS ? MAX_RESULT_AGE_TICKS : age;
 }
 
-void tact_session_reassign_pair(struct tact_session *s)
+void tact_session_reassign_costliest_pair(struct tact_session *s)
 {
     const double most = 1e9 * s->scene->moments.host_time;
     struct session_pair *costliest = NULL, *cheapest = NULL;

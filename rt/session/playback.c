@@ -83,8 +83,8 @@ static int open_deadman(const struct tact_session *s, const struct tact_replay_o
 }
 
 /* Limits that the given scene sets for a channel: the strictest of its outputs there. */
-static int limits_of(const struct tact_scene *scene, const char *device, const char *channel,
-                     struct tact_safety_channel *limits)
+static int strictest_output_limits(const struct tact_scene *scene, const char *device,
+                                   const char *channel, struct tact_safety_channel *limits)
 {
     size_t length = strlen(device);
     int found = 0;
@@ -132,7 +132,7 @@ static int make_chain(const struct tact_session *s, const struct tact_replay_opt
                                   o->playback_device, was->name, was->unit,
                                   k < 0 ? "not there" : "in ", k < 0 ? "" : now->output[k].unit);
         }
-        if (!limits_of(o->scene, o->playback_device, was->name, &channels[i])) {
+        if (!strictest_output_limits(o->scene, o->playback_device, was->name, &channels[i])) {
             tact_error_at(err, o->scene->path, 0, 0, NULL);
             return tact_error_set(err, -EINVAL,
                                   "no output goes to %s.%s, which the log has: nothing here limits "

@@ -134,7 +134,7 @@ static const struct tact_recorder_content nothing;
         l->content.count = also->count;                                                            \
     } while (0)
 
-static int make_lists(const struct tact_session *s, struct lists *l)
+static int allocate_content_lists(const struct tact_session *s, struct lists *l)
 {
     const struct tact_recorder_content *also = s->options.also ? s->options.also : &nothing;
     size_t shapes = (size_t)tact_world_shape_count(s->world), links = 0;
@@ -168,7 +168,7 @@ static int make_lists(const struct tact_session *s, struct lists *l)
     return 0;
 }
 
-static void free_lists(struct lists *l)
+static void free_content_lists(struct lists *l)
 {
     void *blocks[] = {l->attachments, l->facts,   l->joints,        l->bodies, l->links,
                       l->contacts,    l->sensors, l->contact_names, l->shapes, l->sensor_names};
@@ -284,7 +284,8 @@ static int list_contacts(struct tact_session *s, struct lists *l)
     if (s->listed) {
         for (int i = 0; i < s->listed_count && i < TACT_RECORDER_WRENCHES && !rc; i++) {
             int pair = s->listed[i];
-            rc = list_contact(s, pair, tact_session_known(s, pair)->place - 1, &topics, l);
+            rc =
+                list_contact(s, pair, tact_session_find_known_pair(s, pair)->place - 1, &topics, l);
         }
     } else {
         int pair = tact_world_next_pair(s->world, -1);
@@ -326,7 +327,7 @@ static void add_facts(struct lists *l, const struct tact_log_fact *facts, size_t
 }
 
 /* All content except attachments and facts. */
-static int list_content(struct tact_session *s, struct lists *l)
+static int fill_content_lists(struct tact_session *s, struct lists *l)
 {
     l->content.layout = &s->layout;
     list_bodies(s, l);
@@ -361,7 +362,7 @@ static int open_with(struct tact_session *s, struct lists *l, const char *device
     for (size_t i = 0; i < also->attachment_count; i++) {
         l->attachments[l->content.attachment_count++] = also->attachments[i];
     }
-    int rc = list_content(s, l);
+    int rc = fill_content_lists(s, l);
     if (rc) {
         return rc;
     }
@@ -405,23 +406,23 @@ int tact_session_open_log(struct tact_session *s, struct tact_error *err)
         {"scene", s->scene->path ? s->scene->path : ""},
         {"realtime", s->options.clock == TACT_LOOP_REAL ? "real" : "free-wheeling"}};
     char *devices = devices_json(s);
-    int rc = devices ? make_lists(s, &l) : -ENOMEM;
+    int rc = devices ? allocate_content_lists(s, &l) : -ENOMEM;
     if (!rc) {
         add_facts(&l, facts, sizeof facts / sizeof *facts);
         rc = open_with(s, &l, devices, err);
     }
     free(devices);
-    free_lists(&l);
+    free_content_lists(&l);
     return rc;
 }
 
 int tact_session_topics(struct tact_session *s, struct tact_topics **out, struct tact_error *err)
 {
     struct lists l = {0};
-    int rc = make_lists(s, &l);
-    rc = rc ? rc : list_content(s, &l);
+    int rc = allocate_content_lists(s, &l);
+    rc = rc ? rc : fill_content_lists(s, &l);
     rc = rc ? tact_error_set(err, rc, "out of memory")
             : tact_topics_create(&l.content, s->wall_anchor_ns, out, err);
-    free_lists(&l);
+    free_content_lists(&l);
     return rc;
 }

@@ -47,8 +47,8 @@ static void compare_facts(struct tact_log *log, const char *path, struct tact_me
 }
 
 /* Reports contacts that the log does not contain as differing values. */
-static void compare_strays(struct tact_session *s, const struct tact_record *logged,
-                           struct tact_replay_report *report)
+static void report_contacts_not_in_log(struct tact_session *s, const struct tact_record *logged,
+                                       struct tact_replay_report *report)
 {
     report->values += (uint64_t)s->strays;
     if (s->strays && !report->differing) {
@@ -84,14 +84,14 @@ static void compare(struct tact_session *s, const struct tact_record *logged,
             }
         }
     }
-    compare_strays(s, logged, report);
+    report_contacts_not_in_log(s, logged, report);
 }
 
 /* Restores the state at the end of a record, and starts the moments of the next tick. */
 static void restart(struct tact_session *s, const struct tact_record *record, uint64_t tick)
 {
-    tact_session_restore(s, record);
-    tact_session_submit(s, tick);
+    tact_session_restore_state(s, record);
+    tact_session_submit_frame(s, tick);
 }
 
 static void replay_tick(struct tact_session *s, const struct tact_record *now,
@@ -145,7 +145,7 @@ struct replay_place {
 
 /* Lets the options' turn() choose the next tick. 0; 1: a record before the chosen tick is read
  * next; -ECANCELED where the replay ends. */
-static int choose_next(struct replay_place *p, uint64_t next)
+static int choose_next_tick(struct replay_place *p, uint64_t next)
 {
     const struct tact_log_state *state = tact_log_state(p->log);
     uint64_t chosen = next;
@@ -167,14 +167,14 @@ static int choose_next(struct replay_place *p, uint64_t next)
 }
 
 /* Reads the record of the next tick: 1; 0 where none is left and no earlier one is chosen. */
-static int next_record(struct replay_place *p)
+static int read_next_record(struct replay_place *p)
 {
     int rc;
     while ((rc = tact_log_next(p->log, p->now)) >= 0) {
         if (rc && p->now->tick < p->to) {
             return 1;
         }
-        rc = choose_next(p, p->to);
+        rc = choose_next_tick(p, p->to);
         if (rc <= 0) {
             return rc;
         }
@@ -199,7 +199,7 @@ static int replay_record(struct replay_place *p, struct session_playback *playba
         report->resyncs++;
         return 0;
     }
-    int rc = now->tick == p->chosen ? 0 : choose_next(p, now->tick);
+    int rc = now->tick == p->chosen ? 0 : choose_next_tick(p, now->tick);
     if (rc) {
         return rc;
     }
@@ -232,7 +232,7 @@ static int replay_ticks(struct tact_scene_log *view, struct tact_log *log,
     p.now = malloc(bytes);
     p.before = malloc(bytes);
     int rc = p.now && p.before ? 1 : -ENOMEM;
-    while (rc > 0 && !tact_stop_requested(o->stop) && (rc = next_record(&p)) > 0) {
+    while (rc > 0 && !tact_stop_requested(o->stop) && (rc = read_next_record(&p)) > 0) {
         rc = replay_record(&p, playback, report);
         if (rc <= 0) {
             p.expected = p.now->tick + 1;
@@ -248,8 +248,8 @@ static int replay_ticks(struct tact_scene_log *view, struct tact_log *log,
 }
 
 /* Opens another source of moments than the log. */
-static int open_moments(struct tact_scene_log *view, const struct tact_replay_options *o,
-                        struct tact_error *err)
+static int open_other_moment_source(struct tact_scene_log *view,
+                                    const struct tact_replay_options *o, struct tact_error *err)
 {
     struct tact_session *s = view->session;
     s->recompute = o->moments != TACT_REPLAY_LOGGED;
@@ -274,8 +274,8 @@ struct tact_replay_options tact_replay_options_default(void)
 }
 
 /* Checks that there is a tick to replay: otherwise a replay of nothing would count as equal. */
-static int check_range(const struct tact_log_state *state, const struct tact_replay_options *o,
-                       double period, struct tact_error *err)
+static int check_tick_range(const struct tact_log_state *state, const struct tact_replay_options *o,
+                            double period, struct tact_error *err)
 {
     uint64_t from = tact_replay_tick(o->from, o->in_seconds & 1, period);
     uint64_t to = tact_replay_tick(o->to, o->in_seconds & 2, period);
@@ -317,8 +317,8 @@ int tact_replay_run_with(const char *path, const struct tact_replay_options *o,
     snprintf(report->damage, sizeof report->damage, "%s", state->why);
     compare_facts(log, path, o->messages, report);
     rc = tact_scene_log_open_with(log, o->local, o->messages, &view, err);
-    rc = rc ? rc : check_range(state, o, view.session->period, err);
-    rc = rc ? rc : open_moments(&view, o, err);
+    rc = rc ? rc : check_tick_range(state, o, view.session->period, err);
+    rc = rc ? rc : open_other_moment_source(&view, o, err);
     if (!rc && o->playback_device) {
         rc = tact_session_playback_open(view.session, o, &playback, err);
     }

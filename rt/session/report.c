@@ -140,8 +140,8 @@ static json_t *margins(const double *values)
 }
 
 /* Adds the ticks that a pair spent at each limit, and its smallest margins. */
-static void add_slips(json_t *pair, const struct tact_contact *c,
-                      const struct tact_limit_tally *tally)
+static void add_slip_statistics(json_t *pair, const struct tact_contact *c,
+                                const struct tact_limit_tally *tally)
 {
     double now[TACT_MARGIN_COUNT];
     memcpy(now, &c->margins, sizeof now);
@@ -166,7 +166,7 @@ char *tact_session_slips_json(struct tact_session *s)
             continue;
         }
         json_t *pair = json_pack("{s:s}", "name", tact_session_pair_name(s, p->number));
-        add_slips(pair, tact_world_contact(s->world, p->number), &p->tally);
+        add_slip_statistics(pair, tact_world_contact(s->world, p->number), &p->tally);
         json_array_append_new(list, pair);
     }
     char *text = json_dumps(list, JSON_REAL_PRECISION(17));
@@ -175,7 +175,7 @@ char *tact_session_slips_json(struct tact_session *s)
 }
 
 /* Which of source and host measured a pair's moments, and its cost on the host. */
-static json_t *pair_moments(const struct tact_session *s, int i)
+static json_t *pair_moments_json(const struct tact_session *s, int i)
 {
     struct tact_session_pair_report r = tact_session_pair_report(s, i);
     return json_pack("{s:s, s:o, s:I, s:I, s:I, s:I}", "by", r.by_source ? "source" : "host",
@@ -220,11 +220,11 @@ static json_t *pairs(struct tact_session *s)
                       "spin_torque", number(c->touching ? c->impulse[3] * per_h : 0.0), "spin_arm",
                       number(c->touching ? c->spin_arm : 0.0), "depth",
                       number(c->touching ? c->patch.depth : 0.0));
-        add_slips(pair, c, &p->tally);
+        add_slip_statistics(pair, c, &p->tally);
         json_object_set_new(pair, "start_depth", number(p->start.depth));
         json_object_set_new(pair, "stuck_ticks", json_integer((json_int_t)p->stuck_ticks));
         json_object_set_new(pair, "outrun_ticks", json_integer((json_int_t)p->outrun_ticks));
-        json_object_set_new(pair, "moments", pair_moments(s, i));
+        json_object_set_new(pair, "moments", pair_moments_json(s, i));
         if (c->touching && c->split) {
             json_object_set_new(pair, "pieces", pieces(s, i));
         }

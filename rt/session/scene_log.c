@@ -116,7 +116,7 @@ static void list_pairs(struct tact_scene_log *view)
     struct tact_session *s = view->session;
     for (; view->pair_count < s->listed_count; view->pair_count++) {
         int pair = s->listed[view->pair_count];
-        uint32_t at = tact_session_known(s, pair)->place - 1;
+        uint32_t at = tact_session_find_known_pair(s, pair)->place - 1;
         view->pairs[view->pair_count] = (struct tact_scene_log_pair){
             .name = tact_session_pair_name(s, pair),
             .pair = pair,
@@ -181,7 +181,7 @@ static void list_ports(struct tact_scene_log *view)
     }
 }
 
-static int list_all(struct tact_scene_log *view)
+static int list_logged_objects(struct tact_scene_log *view)
 {
     const struct tact_session *s = view->session;
     size_t joints = 1;
@@ -222,7 +222,7 @@ static int list_all(struct tact_scene_log *view)
     return 0;
 }
 
-static int set_local(struct tact_scene *scene, const char *local)
+static int set_local_folder(struct tact_scene *scene, const char *local)
 {
     char *copy = local ? strdup(local) : NULL;
     if (copy) {
@@ -247,7 +247,7 @@ int tact_scene_log_open_with(const struct tact_log *log, const char *local,
     options.clock = TACT_LOOP_FREE;
     options.messages = messages;
     int rc = read_scene(log, &out->scene, err);
-    rc = rc ? rc : set_local(out->scene, local);
+    rc = rc ? rc : set_local_folder(out->scene, local);
     rc = rc ? rc : load_devices(log, out, err);
     rc = rc ? rc
             : tact_session_prepare(out->scene, &options, out->devices, out->device_count, log,
@@ -257,7 +257,7 @@ int tact_scene_log_open_with(const struct tact_log *log, const char *local,
             err, -EINVAL,
             "the layout of the log's records is not that of its scene in this version of tact");
     }
-    rc = rc ? rc : list_all(out);
+    rc = rc ? rc : list_logged_objects(out);
     if (rc && err && !err->text[0]) {
         tact_error_set(err, rc, "the session of the log's scene cannot be created: %s",
                        strerror(-rc));
@@ -269,7 +269,7 @@ void tact_scene_log_step(struct tact_scene_log *view, const struct tact_record *
                          const struct tact_record *now)
 {
     struct tact_session *s = view->session;
-    tact_session_restore(s, before);
+    tact_session_restore_state(s, before);
     s->replayed_inputs = now;
     tact_session_tick(s, now->tick, now->stamp_ns, now->stamp_ns);
     s->replayed_inputs = NULL;

@@ -23,7 +23,7 @@ static int make_buffers(struct tact_session *s)
                     : -ENOMEM;
 }
 
-int tact_session_stopped(const struct tact_session *s, struct tact_error *err)
+int tact_session_check_creation_stop(const struct tact_session *s, struct tact_error *err)
 {
     return tact_stop_requested(s->options.stop)
                ? tact_error_set(err, -EINTR, "stopped before it began")
@@ -32,17 +32,17 @@ int tact_session_stopped(const struct tact_session *s, struct tact_error *err)
 
 /* 1 where overlaps at the start were accepted: earlier versions pushed them open, and have no field
  * for the preload. */
-static int keeps_starts(const struct tact_log *log)
+static int accepts_start_overlaps(const struct tact_log *log)
 {
     const struct tact_layout *layout = tact_log_layout(log);
-    int has_list = tact_log_element(log) != NULL;
+    int has_contact_list = tact_log_element(log) != NULL;
     for (uint32_t i = 0; i < layout->field_count; i++) {
-        has_list |= !strcmp(layout->fields[i].unit, SESSION_PRELOAD_UNIT);
+        has_contact_list |= !strcmp(layout->fields[i].unit, SESSION_PRELOAD_UNIT);
     }
-    return has_list;
+    return has_contact_list;
 }
 
-static int64_t wall_anchor(const struct tact_log *log)
+static int64_t logged_wall_anchor(const struct tact_log *log)
 {
     const char *logged = log ? tact_log_fact(log, "wall_anchor_ns") : NULL;
     const struct tact_clock_anchor now = tact_clock_anchor_now();
@@ -64,17 +64,17 @@ int tact_session_prepare(const struct tact_scene *scene, const struct tact_sessi
     s->options = *options;
     s->period = scene->period;
     s->period_ns = llround(scene->period * 1e9);
-    s->wall_anchor_ns = wall_anchor(log);
+    s->wall_anchor_ns = logged_wall_anchor(log);
     tact_histogram_reset(&s->report.moments);
     s->ticks = options->ticks ? options->ticks : (uint64_t)llround(scene->duration / scene->period);
     s->scratch = tact_moments_scratch_create(SCRATCH_PAIRS);
     int rc = s->scratch ? tact_session_build_world(s, err) : -ENOMEM;
-    rc = rc ? rc : tact_session_stopped(s, err);
-    if (!rc && (!log || keeps_starts(log))) {
-        tact_session_start(s);
+    rc = rc ? rc : tact_session_check_creation_stop(s, err);
+    if (!rc && (!log || accepts_start_overlaps(log))) {
+        tact_session_accept_start_overlaps(s);
     }
     rc = rc ? rc : tact_session_open_devices(s, replayed, replayed_count, err);
-    rc = rc ? rc : tact_session_map(s, err);
+    rc = rc ? rc : tact_session_map_inputs_outputs(s, err);
     rc = rc ? rc : tact_session_open_control(s);
     rc = rc ? rc : tact_session_layout_fields(s, log, err);
     return rc ? rc : make_buffers(s);
@@ -90,9 +90,11 @@ int tact_session_create(const struct tact_scene *scene, const struct tact_sessio
         tact_scene_doubt(scene, options->messages);
     }
     rc = rc ? rc : tact_session_check_calibrated(*out, err);
-    rc = rc ? rc : tact_session_stopped(*out, err);
+    rc = rc ? rc : tact_session_check_creation_stop(*out, err);
     rc = rc ? rc : tact_session_open_source(*out, err);
-    rc = rc ? rc : tact_session_stopped(*out, err); /* writes no log for a run that never began */
+    rc = rc ? rc
+            : tact_session_check_creation_stop(*out,
+                                               err); /* writes no log for a run that never began */
     rc = rc ? rc : tact_session_open_log(*out, err);
     if (rc) {
         if (err && !err->text[0]) {

@@ -309,7 +309,7 @@ struct tact_session {
 };
 
 /* session.c: -EINTR where the session's stop was requested during its creation. */
-int tact_session_stopped(const struct tact_session *s, struct tact_error *err);
+int tact_session_check_creation_stop(const struct tact_session *s, struct tact_error *err);
 
 /* build.c: builds the world of the scene. */
 int tact_session_build_world(struct tact_session *s, struct tact_error *err);
@@ -318,11 +318,11 @@ int tact_session_build_world(struct tact_session *s, struct tact_error *err);
 int tact_session_make_pairs(struct tact_session *s);
 void tact_session_free_pairs(struct tact_session *s);
 /* Allocates for more; before the first tick. -ENOMEM. */
-int tact_session_more_pairs(struct tact_session *s, int more);
+int tact_session_allocate_more_pairs(struct tact_session *s, int more);
 /* Permanent information about a pair, created on first use. Real-time safe. */
 struct session_pair *tact_session_pair(struct tact_session *s, int pair);
 /* The same, or NULL where there is none. */
-const struct session_pair *tact_session_known(const struct tact_session *s, int pair);
+const struct session_pair *tact_session_find_known_pair(const struct tact_session *s, int pair);
 /* All of them, sorted by number. */
 struct session_pair **tact_session_sorted_pairs(struct tact_session *s);
 /* Name of the owner of a shape: body, "hand.link", or the fixed body. */
@@ -332,7 +332,8 @@ const char *tact_session_owner_name(const struct tact_session *s, int shape);
 const char *tact_session_link_name(const struct tact_session *s, int hand, int link);
 
 /* build.c: sets the place in the scene of a shape's body or hand. */
-void tact_session_where(const struct tact_session *s, int shape, struct tact_error *err);
+void tact_session_set_error_location(const struct tact_session *s, int shape,
+                                     struct tact_error *err);
 
 /* extents.c: sets s->extents. */
 void tact_session_use_extents(struct tact_session *s);
@@ -345,21 +346,21 @@ int tact_session_open_devices(struct tact_session *s, const struct tact_device_i
                               int replayed_count, struct tact_error *err);
 int tact_session_open_device(const struct tact_session *s, uint32_t index, struct tact_device *out,
                              struct tact_error *err);
-int tact_session_map(struct tact_session *s, struct tact_error *err);
+int tact_session_map_inputs_outputs(struct tact_session *s, struct tact_error *err);
 
 /* coupling.c: finds the coupled joints. -ENOMEM. */
 int tact_session_map_couplings(struct tact_session *s);
 /* The coupling of a joint, or NULL. Real-time safe. */
-struct session_coupling *tact_session_coupling(struct tact_session *s, int hand, int link);
+struct session_coupling *tact_session_find_coupling(struct tact_session *s, int hand, int link);
 /* Targets and target rates of coupled joints, and the energy of their ports. mapped: the targets
  * are the sums of the inputs in this tick. Real-time safe. */
-void tact_session_follow(struct tact_session *s, uint64_t tick, int mapped);
+void tact_session_set_coupled_targets(struct tact_session *s, uint64_t tick, int mapped);
 /* Number of couplings from that one on which form a vector: three of a base, else 1; and its name.
  * Real-time safe. */
 int tact_session_group_size(const struct tact_session *s, int index);
 const char *tact_session_group_name(const struct tact_session *s, int index);
 /* Forces on the person, passive, once the world is solved. Real-time safe. */
-void tact_session_render(struct tact_session *s);
+void tact_session_render_forces(struct tact_session *s);
 
 /* calibrated.c: where there are outputs, -EINVAL for a device that was never calibrated. */
 int tact_session_check_calibrated(const struct tact_session *s, struct tact_error *err);
@@ -370,36 +371,36 @@ int tact_session_layout_contacts(struct tact_session *s, const struct tact_log *
 void tact_session_fill_contacts(struct tact_session *s, double *values);
 void tact_session_restore_contacts(struct tact_session *s, const double *values);
 /* Of a pair that is near. Real-time safe. */
-struct session_live *tact_session_live(struct tact_session *s, int pair);
+struct session_live *tact_session_live_state_of_pair(struct tact_session *s, int pair);
 /* The values of a pair in a replayed record, from its first field on. */
-const double *tact_session_logged(const struct tact_session *s, int pair,
-                                  const struct tact_record *record);
+const double *tact_session_logged_contact_values(const struct tact_session *s, int pair,
+                                                 const struct tact_record *record);
 
 /* fields.c: the layout, and the record to and from the session. log: the one that is replayed, or
  * NULL. */
 int tact_session_layout_fields(struct tact_session *s, const struct tact_log *log,
                                struct tact_error *err);
-void tact_session_fill(struct tact_session *s, struct tact_record *record);
-void tact_session_feed(struct tact_session *s, const struct tact_record *record);
-void tact_session_restore(struct tact_session *s, const struct tact_record *record);
+void tact_session_fill_record(struct tact_session *s, struct tact_record *record);
+void tact_session_replay_inputs(struct tact_session *s, const struct tact_record *record);
+void tact_session_restore_state(struct tact_session *s, const struct tact_record *record);
 
 /* moments.c: moments of the source, or the host. */
 int tact_session_open_source(struct tact_session *s, struct tact_error *err);
-void tact_session_moments(struct tact_session *s, uint64_t tick);
-void tact_session_submit(struct tact_session *s, uint64_t tick);
+void tact_session_measure_moments(struct tact_session *s, uint64_t tick);
+void tact_session_submit_frame(struct tact_session *s, uint64_t tick);
 
 /* placing.c: which of source and host measures a pair. requires_source: always the source. */
 void tact_session_assign_pairs(struct tact_session *s, int requires_source);
 /*
  * Moves a pair from the host to the source or back, at most one. Real-time safe, as the following.
  */
-void tact_session_reassign_pair(struct tact_session *s);
-void tact_session_place_pair(const struct tact_session *s, struct session_pair *p);
+void tact_session_reassign_costliest_pair(struct tact_session *s);
+void tact_session_init_pair_source(const struct tact_session *s, struct session_pair *p);
 /* Records the time of a pair on the host, or the source's estimate of it. */
-void tact_session_cost_host(struct session_pair *p, int64_t ns);
-void tact_session_cost_source(struct session_pair *p, int32_t ns);
+void tact_session_update_host_cost(struct session_pair *p, int64_t ns);
+void tact_session_update_source_cost(struct session_pair *p, int32_t ns);
 /* Largest age of a result for the pair that is advanced [ticks]. */
-uint32_t tact_session_oldest(const struct tact_session *s, const struct session_pair *p);
+uint32_t tact_session_oldest_result_age(const struct tact_session *s, const struct session_pair *p);
 
 /* pressure.c: the maps of the log, before it is opened. 0 or -ENOMEM. */
 int tact_session_open_pressure(struct tact_session *s, struct tact_recorder_options *options);
@@ -414,7 +415,7 @@ void tact_session_report_pressure(const struct tact_session *s);
 /* record.c: the log, with its attachments and facts. */
 int tact_session_open_log(struct tact_session *s, struct tact_error *err);
 /* 1 where a device's setting names a file in that folder, which may be NULL. */
-bool tact_session_reads_from(const struct tact_scene *scene, const char *folder);
+bool tact_session_reads_file_in_folder(const struct tact_scene *scene, const char *folder);
 
 /* Checks that the log may be written to its path, before anything is opened. */
 int tact_session_check_log(const struct tact_scene *scene,
@@ -432,9 +433,9 @@ void tact_session_watch_stop(struct tact_session *s);
  * targets of the program's controller, and at the end of a tick whether it is in a fault.
  */
 int tact_session_open_control(struct tact_session *s);
-void tact_session_obey(struct tact_session *s);
-void tact_session_control(struct tact_session *s, uint64_t tick, double time);
-void tact_session_settle(struct tact_session *s);
+void tact_session_apply_requests(struct tact_session *s);
+void tact_session_call_controller(struct tact_session *s, uint64_t tick, double time);
+void tact_session_update_fault_state(struct tact_session *s);
 
 /*
  * fault.c, real-time safe: names the fault, as "kind name: what"; of several faults the first.
@@ -442,7 +443,7 @@ void tact_session_settle(struct tact_session *s);
 void tact_session_name_fault(struct tact_session *s, uint64_t tick, const char *kind,
                              const char *name, const char *what);
 /* Raises a fault; value: the most informative number. */
-void tact_session_raise(struct tact_session *s, double value, uint64_t tick);
+void tact_session_raise_fault(struct tact_session *s, double value, uint64_t tick);
 /*
  * Raises a fault where the solve returned an error, or the state after a tick is invalid; names an
  * output that is not finite.
@@ -469,13 +470,13 @@ int tact_scene_log_open_with(const struct tact_log *log, const char *local,
  * start.c: overlaps at the start, before the layout; their report at load; and at the end the
  * report of those that could not be opened.
  */
-void tact_session_start(struct tact_session *s);
+void tact_session_accept_start_overlaps(struct tact_session *s);
 void tact_session_report_start(struct tact_session *s);
-void tact_session_report_stuck(struct tact_session *s);
+void tact_session_report_stuck_overlaps(struct tact_session *s);
 
 /* Reports pairs whose shapes passed each other by more than the thinner of them in a tick, at the
  * end; also in the log. */
-void tact_session_report_outrun(struct tact_session *s);
+void tact_session_report_passed_pairs(struct tact_session *s);
 
 /* session.c. log: the one to be replayed, with its devices, or NULL. */
 int tact_session_prepare(const struct tact_scene *scene, const struct tact_session_options *options,

@@ -5,11 +5,11 @@
 #include "rt/clock.h"
 #include "rt/session/session_internal.h"
 
-#define NOTABLE                                                                                    \
+#define REPORTED_EXCESS_RATIO                                                                      \
     0.01 /* relative to the target depth: excess of an overlap above which it is reported */
-#define MOST_NAMED 16
+#define MAX_NAMED_OVERLAPS 16
 
-void tact_session_start(struct tact_session *s)
+void tact_session_accept_start_overlaps(struct tact_session *s)
 {
     tact_world_start(s->world, s->scratch);
     int count;
@@ -22,7 +22,7 @@ void tact_session_start(struct tact_session *s)
         p->preloaded = c->preload > 0.0;
         if (p->preloaded && !(c->patch.depth > 0.0)) {
             p->start.inside = 1;
-        } else if (c->preload > NOTABLE * tact_world_law(s->world, i)->overlap) {
+        } else if (c->preload > REPORTED_EXCESS_RATIO * tact_world_law(s->world, i)->overlap) {
             /* a cap is twice as deep in its middle as its volume over its area */
             p->start.depth = c->patch.exponent * c->patch.depth;
             p->start.stuck = c->stuck;
@@ -31,8 +31,8 @@ void tact_session_start(struct tact_session *s)
 }
 
 /* "h.a and floor", beginning with the one that moves; and the hands whose joints carry them. */
-static void name_both(struct tact_session *s, int pair, char *both, size_t size, char *hands,
-                      size_t room)
+static void name_pair_and_hands(struct tact_session *s, int pair, char *both, size_t size,
+                                char *hands, size_t room)
 {
     const struct tact_contact *c = tact_world_contact(s->world, pair);
     const struct tact_owner a = tact_world_owner(s->world, c->a);
@@ -49,7 +49,7 @@ static void name_both(struct tact_session *s, int pair, char *both, size_t size,
     }
 }
 
-static void report_overlap(struct tact_session *s, const char *event, const char *text)
+static void report_start_overlap(struct tact_session *s, const char *event, const char *text)
 {
     tact_message(s->options.messages, TACT_MESSAGE_WARNING, "%s", text);
     if (s->recorder) {
@@ -64,14 +64,14 @@ void tact_session_report_start(struct tact_session *s)
     struct session_pair **pairs = tact_session_sorted_pairs(s);
     for (int i = 0; i < s->pair_count; i++) {
         const struct session_pair *p = pairs[i];
-        if ((!(p->start.depth > 0.0) && !p->start.inside) || ++named > MOST_NAMED) {
+        if ((!(p->start.depth > 0.0) && !p->start.inside) || ++named > MAX_NAMED_OVERLAPS) {
             continue;
         }
-        name_both(s, p->number, both, sizeof both, hands, sizeof hands);
+        name_pair_and_hands(s, p->number, both, sizeof both, hands, sizeof hands);
         if (p->start.inside) {
             snprintf(text, sizeof text, "%s start one inside the other: no normal separates them",
                      both);
-            report_overlap(s, "overlap", text);
+            report_start_overlap(s, "overlap", text);
             continue;
         }
         int n = tact_number_print(text, sizeof text, "%s start %.3g mm deep", both,
@@ -80,56 +80,57 @@ void tact_session_report_start(struct tact_session *s)
             snprintf(text + n, sizeof text - (size_t)n, " and no joint of %s can separate them",
                      hands);
         }
-        report_overlap(s, "overlap", text);
+        report_start_overlap(s, "overlap", text);
     }
-    if (named > MOST_NAMED) {
+    if (named > MAX_NAMED_OVERLAPS) {
         snprintf(text, sizeof text, "%d more pairs start deeper than their target",
-                 named - MOST_NAMED);
-        report_overlap(s, "overlap", text);
+                 named - MAX_NAMED_OVERLAPS);
+        report_start_overlap(s, "overlap", text);
     }
 }
 
-void tact_session_report_stuck(struct tact_session *s)
+void tact_session_report_stuck_overlaps(struct tact_session *s)
 {
     char both[160], hands[160];
     int named = 0;
     struct session_pair **pairs = tact_session_sorted_pairs(s);
     for (int i = 0; i < s->pair_count; i++) {
         const struct session_pair *p = pairs[i];
-        if (!p->stuck_ticks || ++named > MOST_NAMED) {
+        if (!p->stuck_ticks || ++named > MAX_NAMED_OVERLAPS) {
             continue;
         }
-        name_both(s, p->number, both, sizeof both, hands, sizeof hands);
+        name_pair_and_hands(s, p->number, both, sizeof both, hands, sizeof hands);
         tact_message(s->options.messages, TACT_MESSAGE_WARNING,
                      "%s overlapped and could not be pushed apart in %llu ticks", both,
                      (unsigned long long)p->stuck_ticks);
     }
-    if (named > MOST_NAMED) {
+    if (named > MAX_NAMED_OVERLAPS) {
         tact_message(s->options.messages, TACT_MESSAGE_WARNING,
-                     "%d more pairs overlapped and could not be pushed apart", named - MOST_NAMED);
+                     "%d more pairs overlapped and could not be pushed apart",
+                     named - MAX_NAMED_OVERLAPS);
     }
 }
 
-void tact_session_report_outrun(struct tact_session *s)
+void tact_session_report_passed_pairs(struct tact_session *s)
 {
     char both[160], hands[160], text[512];
     int named = 0;
     struct session_pair **pairs = tact_session_sorted_pairs(s);
     for (int i = 0; i < s->pair_count; i++) {
         const struct session_pair *p = pairs[i];
-        if (!p->outrun_ticks || ++named > MOST_NAMED) {
+        if (!p->outrun_ticks || ++named > MAX_NAMED_OVERLAPS) {
             continue;
         }
-        name_both(s, p->number, both, sizeof both, hands, sizeof hands);
+        name_pair_and_hands(s, p->number, both, sizeof both, hands, sizeof hands);
         snprintf(text, sizeof text,
                  "%s moved by more than the thinner of them in %llu ticks, so that contacts may be "
                  "missing; a body with `fast: true` passes through nothing",
                  both, (unsigned long long)p->outrun_ticks);
-        report_overlap(s, "outrun", text);
+        report_start_overlap(s, "outrun", text);
     }
-    if (named > MOST_NAMED) {
+    if (named > MAX_NAMED_OVERLAPS) {
         snprintf(text, sizeof text, "%d more pairs moved by more than the thinner in a tick",
-                 named - MOST_NAMED);
-        report_overlap(s, "outrun", text);
+                 named - MAX_NAMED_OVERLAPS);
+        report_start_overlap(s, "outrun", text);
     }
 }

@@ -10,7 +10,7 @@
 static void read_inputs(struct tact_session *s, uint64_t tick, double t, int64_t now)
 {
     if (s->replayed_inputs) {
-        tact_session_feed(s, s->replayed_inputs);
+        tact_session_replay_inputs(s, s->replayed_inputs);
         return;
     }
     for (int i = 0; i < s->device_count; i++) {
@@ -22,7 +22,7 @@ static void read_inputs(struct tact_session *s, uint64_t tick, double t, int64_t
     }
 }
 
-static void carry_weights(struct tact_session *s, double t)
+static void update_carried_weights(struct tact_session *s, double t)
 {
     for (int i = 0; i < tact_world_body_count(s->world); i++) {
         tact_world_set_weight(s->world, i, t >= s->bodies[i].released);
@@ -65,7 +65,7 @@ static void solve(struct tact_session *s, uint64_t tick)
 }
 
 /* Logs the first tick in which a pair could not be measured, by its name. */
-static void mark_unmeasured(struct tact_session *s, uint64_t tick, int64_t now)
+static void log_first_unmeasured_pair(struct tact_session *s, uint64_t tick, int64_t now)
 {
     static const char why[] = " cannot be measured: its last overlap is used";
     int count;
@@ -83,7 +83,7 @@ static void mark_unmeasured(struct tact_session *s, uint64_t tick, int64_t now)
 }
 
 /* Logs events that users search for, once when they begin. */
-static void mark_events(struct tact_session *s, uint64_t tick, int64_t now)
+static void log_first_events(struct tact_session *s, uint64_t tick, int64_t now)
 {
     int fallback = s->report.fallback_ticks > 0, fault = s->safety.state == TACT_SAFETY_FAULT;
     if (!s->recorder) {
@@ -101,7 +101,7 @@ static void mark_events(struct tact_session *s, uint64_t tick, int64_t now)
                                "outputs stay zero until armed");
     }
     if (s->report.unmeasured) {
-        mark_unmeasured(s, tick, now);
+        log_first_unmeasured_pair(s, tick, now);
     }
     s->seen_fallback = fallback;
     s->seen_fault = fault;
@@ -127,7 +127,7 @@ static void fill_record(struct tact_session *s, struct tact_record *r, uint64_t 
 {
     r->tick = tick;
     r->stamp_ns = planned;
-    tact_session_fill(s, r);
+    tact_session_fill_record(s, r);
     r->values[s->timing_field] = (double)wake;
     r->values[s->timing_field + 1] = (double)s->compute_ns;
     r->values[s->timing_field + 2] = (double)s->skipped;
@@ -212,13 +212,13 @@ void tact_session_tick(void *user, uint64_t tick, int64_t planned_ns, int64_t wo
     int64_t began = s->replayed_inputs ? 0 : tact_clock_now();
     s->skipped += tick - s->next_tick;
     s->next_tick = tick + 1;
-    tact_session_obey(s);
+    tact_session_apply_requests(s);
     read_inputs(s, tick, t, planned_ns);
     tact_session_read_inputs(s, tick);
-    tact_session_control(s, tick, t);
-    carry_weights(s, t);
+    tact_session_call_controller(s, tick, t);
+    update_carried_weights(s, t);
     int64_t before = s->replayed_inputs ? 0 : tact_clock_now();
-    tact_session_moments(s, tick);
+    tact_session_measure_moments(s, tick);
     if (!s->replayed_inputs) {
         s->moments_ns = tact_clock_now() - before;
         tact_histogram_add(&s->report.moments, s->moments_ns);
@@ -229,13 +229,13 @@ void tact_session_tick(void *user, uint64_t tick, int64_t planned_ns, int64_t wo
     tact_session_check_outputs(s, tick);
     tact_world_begin(s->world);
     if (!s->external_ticks) {
-        tact_session_submit(s, tick + 1);
+        tact_session_submit_frame(s, tick + 1);
     }
     record(s, tick, planned_ns, woke_ns);
     tact_session_record_pressure(s, tick, planned_ns);
-    tact_session_settle(s);
+    tact_session_update_fault_state(s);
     if (!s->replayed_inputs) {
-        mark_events(s, tick, planned_ns);
+        log_first_events(s, tick, planned_ns);
         publish_status(s, tick, woke_ns - planned_ns);
         if (s->options.observe) {
             s->options.observe(s->options.observe_user, s, &s->now);

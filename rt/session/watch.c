@@ -5,7 +5,7 @@
 #include "rt/clock.h"
 #include "rt/session/session_internal.h"
 
-#define WATCH_PERIOD_MS 100
+#define STATUS_PERIOD_MS 100
 
 /* Reports conditions that the user must know during a run, once each. */
 static void warn_of(struct session_watcher *w, const struct tact_session_status *now)
@@ -77,7 +77,7 @@ static void log_realtime(struct session_watcher *w, const struct tact_session_st
     tact_recorder_event(s->recorder, now->tick, w->started_ns, "realtime", text);
 }
 
-static void watch_once(struct session_watcher *w)
+static void check_status_once(struct session_watcher *w)
 {
     const struct tact_session_options *o = &w->session->options;
     int fresh;
@@ -95,10 +95,10 @@ static void watch_once(struct session_watcher *w)
 static void *watch(void *arg)
 {
     struct session_watcher *w = arg;
-    const struct timespec pause = {0, WATCH_PERIOD_MS * 1000000L};
+    const struct timespec pause = {0, STATUS_PERIOD_MS * 1000000L};
     while (!tact_stop_requested(&w->done)) {
         nanosleep(&pause, NULL);
-        watch_once(w);
+        check_status_once(w);
     }
     return NULL;
 }
@@ -119,7 +119,7 @@ void tact_session_watch_stop(struct tact_session *s)
     if (w->started) {
         tact_stop_request(&w->done);
         pthread_join(w->thread, NULL);
-        watch_once(w);
+        check_status_once(w);
     }
     w->started = 0;
 }

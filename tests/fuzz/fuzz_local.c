@@ -168,10 +168,10 @@ static void check_limits(const struct tact_local_problem *p, const double *r, do
         }
         return;
     }
-    if (tact_local_rolls(p)) {
+    if (tact_local_transmits_rolling(p)) {
         d[0] = -r[5] / r[0];
         d[1] = r[4] / r[0];
-        double edge = tact_local_edge_share(p, d);
+        double edge = tact_local_edge_distance_ratio(p, d);
         if (edge > 1.0 + 1e-9) {
             report_failure(p, r, "centre of pressure outside the patch", edge - 1.0);
         }
@@ -186,7 +186,7 @@ static void check_limits(const struct tact_local_problem *p, const double *r, do
 static void check_surface(const struct tact_local_problem *p, const double *r, const double *d)
 {
     if (r[0] > 0.0 && p->mu > 0.0 && p->spin_arm > 0.0) {
-        double share = tact_local_friction_share(p, r, d);
+        double share = tact_local_friction_limit_ratio(p, r, d);
         if (share > 1.0 + 1e-9) {
             report_failure(p, r, "outside the limit surface", share - 1.0);
         }
@@ -230,7 +230,7 @@ static void check_dissipation(const struct tact_local_problem *p, const double *
                        most * p->spin_arm * sin(up),
                        0.0,
                        0.0};
-        double share = tact_local_friction_share(p, z, d0);
+        double share = tact_local_friction_limit_ratio(p, z, d0);
         double other = -(z[1] * v[0] + z[2] * v[1] + z[3] * v[2]) / fmax(share, 1.0);
         if (isfinite(share) && other > taken + 5e-9 * rounding) {
             report_failure(p, r, "another dissipates more", (other - taken) / rounding);
@@ -262,7 +262,7 @@ static void check_cone(const struct tact_local_problem *p)
     /* Where the centre of pressure moves with friction, or the limit surface is no ellipsoid (2 of
      * 280,000 problems of fourteen seeds), there may be several solutions, and the solver may
      * leave some of them. */
-    const int one = !tact_local_rolls(p) && p->surface == TACT_SURFACE_ELLIPSOID;
+    const int one = !tact_local_transmits_rolling(p) && p->surface == TACT_SURFACE_ELLIPSOID;
     if (residual < 1e-11 && (one || !(p->mu > 0.0))) {
         double again = INFINITY;
         for (int pass = 0; pass < 40 && !(again < 1e-7); pass++) {

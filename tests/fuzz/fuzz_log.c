@@ -81,7 +81,7 @@ static void put_record(struct tact_bytes *out, uint8_t opcode, const void *conte
 {
     tact_put_u8(out, opcode);
     tact_put_u64(out, size);
-    tact_put(out, content, size);
+    tact_put_bytes(out, content, size);
 }
 
 /* A file of one chunk. */
@@ -89,7 +89,7 @@ static void make_file(const uint8_t *records, size_t size, struct tact_bytes *ou
 {
     struct tact_bytes content = {0};
 
-    tact_put(out, TACT_MCAP_MAGIC, TACT_MCAP_MAGIC_SIZE);
+    tact_put_bytes(out, TACT_MCAP_MAGIC, TACT_MCAP_MAGIC_SIZE);
     tact_put_text(&content, "ros2");
     tact_put_text(&content, "fuzz");
     put_record(out, TACT_MCAP_HEADER, content.data, content.size);
@@ -100,7 +100,7 @@ static void make_file(const uint8_t *records, size_t size, struct tact_bytes *ou
     tact_put_u32(&content, tact_crc32(0, records, size));
     tact_put_text(&content, "");
     tact_put_u64(&content, size);
-    tact_put(&content, records, size);
+    tact_put_bytes(&content, records, size);
     put_record(out, TACT_MCAP_CHUNK, content.data, content.size);
     tact_bytes_free(&content);
 }
@@ -152,7 +152,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (data[0] % 3 == 2)
         make_file(data + 1, size - 1, &file);
     else
-        tact_put(&file, data + 1, size - 1);
+        tact_put_bytes(&file, data + 1, size - 1);
     if (data[0] % 3 == 1 && file.size > 0)
         fix_checksums(file.data, file.size);
     if (!file.failed && ftruncate(fd, 0) == 0 &&

@@ -268,14 +268,15 @@ static void denied_access_is_explained(void **state)
     (void)state;
     int fd = mkstemp(path);
     assert_true(fd >= 0);
-    tact_attached_explain(path, -EACCES, "reading", rule, false, &access); /* 0600: no group */
+    tact_attached_explain_access(path, -EACCES, "reading", rule, false,
+                                 &access); /* 0600: no group */
     assert_non_null(strstr(access.why, "reading: permission denied"));
     assert_string_equal(access.fix, "");
     assert_non_null(strstr(access.rule, "'KERNEL==\"event7\", TAG+=\"uaccess\"' | sudo tee"));
     assert_null(strstr(access.rule, "0666"));
     if (geteuid() == 0 && group && fchown(fd, 0, group->gr_gid) == 0 && fchmod(fd, 0660) == 0) {
         access = (struct tact_attached_access){.error = -EACCES};
-        tact_attached_explain(path, -EACCES, "forces", rule, true, &access);
+        tact_attached_explain_access(path, -EACCES, "forces", rule, true, &access);
         assert_non_null(strstr(access.why, "has group input and mode 0660"));
         assert_non_null(strstr(access.why, "who sits at the machine"));
         assert_string_equal(access.fix, "sudo usermod -aG input \"$USER\"; then log in again");
@@ -284,7 +285,7 @@ static void denied_access_is_explained(void **state)
     close(fd);
     unlink(path);
     access = (struct tact_attached_access){.error = -EPERM};
-    tact_attached_explain("/dev/input/event7", -EPERM, "reading", rule, false, &access);
+    tact_attached_explain_access("/dev/input/event7", -EPERM, "reading", rule, false, &access);
     assert_non_null(strstr(access.fix, "docker run --device /dev/input/event7"));
 }
 

@@ -200,7 +200,7 @@ static void measured_axes_are_scaled(void **state)
     static struct device_config c;
     (void)state;
     device_config_init(&c, s, 4);
-    assert_int_equal(tact_evdev_choose(&c.config, dev, &layout, &c.err), 0);
+    assert_int_equal(tact_evdev_choose_channels(&c.config, dev, &layout, &c.err), 0);
     source.dev = dev;
     assert_true(tact_evdev_match_ranges(&layout, &source));
     const struct {
@@ -229,7 +229,7 @@ static void measured_axes_are_scaled(void **state)
     }
     const struct tact_device_setting raw[] = {SETTING("raw", "true")};
     device_config_init(&c, raw, 1);
-    assert_int_equal(tact_evdev_choose(&c.config, dev, &layout, &c.err), 0);
+    assert_int_equal(tact_evdev_choose_channels(&c.config, dev, &layout, &c.err), 0);
     assert_true(tact_evdev_match_ranges(&layout, &source));
     assert_near(tact_evdev_value(&layout.channel[0], &source.range[0], -77), -77.0);
     libevdev_free(dev);
@@ -255,7 +255,7 @@ static void wrong_axes_are_refused(void **state)
         static struct tact_evdev_layout layout;
         static struct device_config c;
         device_config_init(&c, &cases[i].setting, 1);
-        assert_int_equal(tact_evdev_choose(&c.config, dev, &layout, &c.err), -EINVAL);
+        assert_int_equal(tact_evdev_choose_channels(&c.config, dev, &layout, &c.err), -EINVAL);
         if (!strstr(c.err.text, cases[i].text)) {
             fail_msg("case %zu: \"%s\" does not say \"%s\"", i, c.err.text, cases[i].text);
         }

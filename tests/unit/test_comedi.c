@@ -69,7 +69,7 @@ static void counters_continue_over_the_wrap(void **unused)
             lsampl_t before = (lsampl_t)(((exact % span) + span) % span);
             exact += step;
             lsampl_t now = (lsampl_t)(((exact % span) + span) % span);
-            count = tact_comedi_count(count, before, now, most[k]);
+            count = tact_comedi_unwrap_counter(count, before, now, most[k]);
             assert_int_equal(count, exact - 5);
         }
     }
@@ -84,21 +84,24 @@ static void faults_need_their_number_of_ticks(void **unused)
     in.low = -4.0;
     in.high = 4.0;
     for (int i = 1; i <= 5; i++) {
-        int fault = tact_comedi_examine(&health, &in, 65535, 3.0, 3, 0, &usable);
+        int fault = tact_comedi_examine_reading(&health, &in, 65535, 3.0, 3, 0, &usable);
         assert_int_equal(fault, i < 3 ? TACT_COMEDI_GOOD : TACT_COMEDI_SATURATED);
         assert_int_equal(usable, i < 3);
     }
-    assert_int_equal(tact_comedi_examine(&health, &in, 9, NAN, 3, 0, &usable), TACT_COMEDI_GOOD);
+    assert_int_equal(tact_comedi_examine_reading(&health, &in, 9, NAN, 3, 0, &usable),
+                     TACT_COMEDI_GOOD);
     assert_false(usable);
-    tact_comedi_examine(&health, &in, 8, 4.1, 3, 0, &usable);
-    assert_int_equal(tact_comedi_examine(&health, &in, 9, -4.1, 3, 0, &usable),
+    tact_comedi_examine_reading(&health, &in, 8, 4.1, 3, 0, &usable);
+    assert_int_equal(tact_comedi_examine_reading(&health, &in, 9, -4.1, 3, 0, &usable),
                      TACT_COMEDI_IMPLAUSIBLE);
     for (int i = 0; i < 9; i++) {
-        assert_int_equal(tact_comedi_examine(&health, &in, 9, 1.0, 3, 10, &usable),
+        assert_int_equal(tact_comedi_examine_reading(&health, &in, 9, 1.0, 3, 10, &usable),
                          TACT_COMEDI_GOOD);
     }
-    assert_int_equal(tact_comedi_examine(&health, &in, 9, 1.0, 3, 10, &usable), TACT_COMEDI_STUCK);
-    assert_int_equal(tact_comedi_examine(&health, &in, 10, 1.0, 3, 10, &usable), TACT_COMEDI_GOOD);
+    assert_int_equal(tact_comedi_examine_reading(&health, &in, 9, 1.0, 3, 10, &usable),
+                     TACT_COMEDI_STUCK);
+    assert_int_equal(tact_comedi_examine_reading(&health, &in, 10, 1.0, 3, 10, &usable),
+                     TACT_COMEDI_GOOD);
     assert_true(usable);
 }
 
@@ -115,7 +118,7 @@ static void digital_channels_share_an_instruction(void **unused)
     };
     memcpy(layout.output, channels, sizeof channels);
     layout.output_count = 4;
-    assert_int_equal(tact_comedi_assemble(&layout), 0);
+    assert_int_equal(tact_comedi_assemble_instructions(&layout), 0);
     assert_int_equal(layout.output_ops, 3);
     assert_int_equal(layout.out[0].safe[0], 1U << 3 | 1U << 31);
     assert_int_equal(layout.out[0].safe[1], 1U << 31);

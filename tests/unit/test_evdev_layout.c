@@ -33,7 +33,7 @@ static void choose_layout(struct libevdev *dev, const struct tact_device_setting
                           int count)
 {
     device_config_init(&c, settings, count);
-    if (tact_evdev_choose(&c.config, dev, &layout, &c.err)) {
+    if (tact_evdev_choose_channels(&c.config, dev, &layout, &c.err)) {
         fail_msg("%s: %s", c.err.key, c.err.text);
     }
     source.dev = dev;
@@ -205,7 +205,7 @@ static void channels_beyond_the_limit_are_dropped(void **state)
     dev = new_device("lid");
     libevdev_enable_event_code(dev, EV_SW, SW_LID, NULL);
     device_config_init(&c, NULL, 0);
-    assert_int_equal(tact_evdev_choose(&c.config, dev, &layout, &c.err), -EINVAL);
+    assert_int_equal(tact_evdev_choose_channels(&c.config, dev, &layout, &c.err), -EINVAL);
     libevdev_free(dev);
 }
 

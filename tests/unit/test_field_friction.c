@@ -155,7 +155,7 @@ static void limit_of_hertz(void **state)
         for (int k = 0; k < q->count; k++) { /* of a square cell */
             points->own[k] = 0.004 * 0.004 / (6.0 * fine[i] * fine[i]);
         }
-        tact_field_limit(points, &patch);
+        tact_field_friction_limit(points, &patch);
         q->count = 0;
         quadrature_add(q, HERTZ, QUADRATURE_FINE, 0.0, 0.0, 0.002, 0.002);
         quadrature_finish(q);

@@ -174,14 +174,14 @@ static void all_pairs(const struct tact_pressure_field *a, const struct tact_pos
 {
     struct field_pair pair;
     struct field_polygon polygon;
-    tact_field_place(&pair, a, pa, b, pb);
+    tact_field_place_pair(&pair, a, pa, b, pb);
     memset(sums, 0, sizeof *sums);
     *polygons = 0;
     for (uint32_t i = 0; i < a->cell_count; i++) {
         for (uint32_t j = 0; j < b->cell_count; j++) {
-            if (tact_field_cut(&pair, i, j, &polygon) > 0) {
+            if (tact_field_cut_cells(&pair, i, j, &polygon) > 0) {
                 tact_field_integrate(&polygon);
-                tact_field_add(sums, &polygon);
+                tact_field_add_polygon(sums, &polygon);
                 *polygons += polygon.flat.area > 1e-18;
             }
         }
@@ -199,9 +199,9 @@ static void check_tree_search(const struct tact_pressure_field *a,
         struct field_surface c;
         struct field_sums all, found = {.area = 0.0};
         size_t found_count = 0, should;
-        assert_true(tact_field_find(a, &pa, b, &pb, field_scratch(), &c) >= 0);
+        assert_true(tact_field_find_contact_surface(a, &pa, b, &pb, field_scratch(), &c) >= 0);
         for (size_t i = 0; i < c.count; i++) {
-            tact_field_add(&found, &c.polygon[i]);
+            tact_field_add_polygon(&found, &c.polygon[i]);
             found_count += c.polygon[i].flat.area > 1e-18;
         }
         all_pairs(a, &pa, b, &pb, &all, &should);

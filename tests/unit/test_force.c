@@ -25,12 +25,12 @@ static int choose_effects(const int *types, uint32_t wanted)
     }
     memset(&plan, 0, sizeof plan);
     plan.wave_ms = 17;
-    return tact_force_choose(bits, wanted, &plan);
+    return tact_force_choose_effects(bits, wanted, &plan);
 }
 
 static void render_levels(const double *level)
 {
-    tact_force_render(&plan, level, effect, silent);
+    tact_force_render_effects(&plan, level, effect, silent);
 }
 
 static void a_push_is_a_constant_force_with_direction(void **unused)

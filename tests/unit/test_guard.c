@@ -218,7 +218,7 @@ static void a_reaped_guard_is_not_confused_with_another_process(void **state)
     assert_int_equal(tact_guard_start_force(&short_timeout, &guard, NULL), 0);
     assert_int_equal(kill(tact_guard_pid(guard), SIGKILL), 0);
     assert_int_equal(waitpid(-1, NULL, 0), tact_guard_pid(guard));
-    tact_guard_poll(guard);
+    tact_guard_check_process(guard);
     assert_int_equal(tact_guard_state(guard, tact_clock_now()), TACT_GUARD_ENDED);
     /* A process that has the guard's process id now is not signalled. */
     pid_t other = fork();
@@ -341,7 +341,7 @@ int main(int argc, char **argv)
 {
     if (argc == 2 && !strcmp(argv[1], "which")) {
         char path[512];
-        int rc = tact_guard_program(path, sizeof path);
+        int rc = tact_guard_program_path(path, sizeof path);
         printf("%s %d %s\n", path, rc, getauxval(AT_SECURE) ? "secure" : "plain");
         return 0;
     }

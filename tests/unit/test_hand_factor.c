@@ -138,12 +138,12 @@ static void converts_rates(void **state)
         for (int i = 0; i < n * n; i++) {
             exact += v[i / n] * matrix[i] * v[i % n];
         }
-        tact_hand_begin(hand);
+        tact_hand_set_factored_rates(hand);
         tact_hand_scale_rates(hand, hand->w);
         for (int i = 0; i < TACT_NODE * hand->chains; i++) {
             square += hand->w[i] * hand->w[i];
         }
-        tact_hand_finish(hand);
+        tact_hand_compute_joint_rates(hand);
         assert_true(fabs(square - exact) <= 1e-12 * exact);
         assert_true(worst_difference(hand->velocity, v, n) <= MAX_ERROR);
         tact_hand_destroy(hand);

@@ -355,7 +355,7 @@ static void active_set_solves_a_nearby_problem(void **state)
             p.b[k] *= uniform(0.99, 1.01);
         }
         memcpy(next, r, sizeof next);
-        int limits = tact_local_active(&p, next);
+        int limits = tact_local_active_set(&p, next);
         tried++;
         if (limits < 0) {
             assert_memory_equal(next, r, sizeof r);
@@ -363,8 +363,9 @@ static void active_set_solves_a_nearby_problem(void **state)
         }
         found++;
         assert_true(tact_local_residual(&p, next) <= 1e-10);
-        double error =
-            tact_local_derivative(&p, limits, next, slope) ? slope_error(&p, next, slope) : -1;
+        double error = tact_local_impulse_derivative(&p, limits, next, slope)
+                           ? slope_error(&p, next, slope)
+                           : -1;
         slopes += error >= 0;
         differ += error > 1e-4;
     }

@@ -134,13 +134,13 @@ static void read_channel(struct file *f, struct tact_span content)
     f->topic[c.id] = -1;
     for (size_t i = 0; i < tact_topics_count(f->tick_copies->topics); i++) {
         struct tact_topic t = tact_topics_get(f->tick_copies->topics, i);
-        if (tact_span_is(c.topic, t.name)) {
+        if (tact_span_equals_text(c.topic, t.name)) {
             f->topic[c.id] = (int)i;
             assert_string_equal(t.type, f->schema_name[c.schema]);
             assert_string_equal(t.schema, f->schema_text[c.schema]);
         }
     }
-    assert_true(f->topic[c.id] >= 0 || tact_span_is(c.topic, "/tact/events"));
+    assert_true(f->topic[c.id] >= 0 || tact_span_equals_text(c.topic, "/tact/events"));
     f->channels += !f->known[c.id];
     f->known[c.id] = 1;
 }

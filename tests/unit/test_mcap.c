@@ -296,7 +296,7 @@ static void put_record(struct tact_bytes *out, uint8_t opcode, const void *data,
 {
     tact_put_u8(out, opcode);
     tact_put_u64(out, size);
-    tact_put(out, data, size);
+    tact_put_bytes(out, data, size);
 }
 
 /* A chunk of these bytes with a correct checksum. */
@@ -310,7 +310,7 @@ static void put_chunk(struct tact_bytes *out, const struct tact_bytes *chunk)
     tact_put_u32(&content, tact_crc32(0, chunk->data, chunk->size));
     tact_put_text(&content, "");
     tact_put_u64(&content, chunk->size);
-    tact_put(&content, chunk->data, chunk->size);
+    tact_put_bytes(&content, chunk->data, chunk->size);
     put_record(out, TACT_MCAP_CHUNK, content.data, content.size);
     tact_bytes_free(&content);
 }
@@ -331,7 +331,7 @@ static void forged_chunks(void **state)
         struct tact_mcap_record record;
         assert_int_equal(tact_mcap_reader_open(&reader, base), 0);
         forged.size = 0;
-        tact_put(&forged, TACT_MCAP_MAGIC, TACT_MCAP_MAGIC_SIZE);
+        tact_put_bytes(&forged, TACT_MCAP_MAGIC, TACT_MCAP_MAGIC_SIZE);
         while (tact_mcap_reader_next(&reader, &record) == 0 &&
                record.opcode != TACT_MCAP_DATA_END) {
             if (record.opcode != TACT_MCAP_CHUNK) {
@@ -374,10 +374,10 @@ static void false_lengths_are_refused(void **state)
                     tact_put_u8(&content, 0);
                 tact_put_u64(&content, lengths[i]);
                 tact_put_u64(&content, lengths[i]);
-                tact_put(&file, TACT_MCAP_MAGIC, TACT_MCAP_MAGIC_SIZE);
+                tact_put_bytes(&file, TACT_MCAP_MAGIC, TACT_MCAP_MAGIC_SIZE);
                 tact_put_u8(&file, (uint8_t)opcode);
                 tact_put_u64(&file, i % 2 ? lengths[i] : content.size);
-                tact_put(&file, content.data, content.size);
+                tact_put_bytes(&file, content.data, content.size);
                 write_file(file.data, file.size);
                 read_all();
             }
@@ -422,7 +422,7 @@ static void files_that_are_no_log_are_refused(void **state)
     assert_int_equal(tact_mcap_writer_open(fd, "ros2", "other", 1, &writer), 0);
     int schema = tact_mcap_writer_schema(writer, "std_msgs/msg/String", "string data\n", 12);
     int channel = tact_mcap_writer_channel(writer, schema, "/chatter");
-    tact_put(tact_mcap_writer_begin(writer, channel, 5), "\0\1\0\0\2\0\0\0x\0", 10);
+    tact_put_bytes(tact_mcap_writer_begin(writer, channel, 5), "\0\1\0\0\2\0\0\0x\0", 10);
     tact_mcap_writer_end(writer);
     assert_int_equal(tact_mcap_writer_close(writer, NULL), 0);
     assert_int_equal(tact_log_open(path, &log, &err), -EINVAL);

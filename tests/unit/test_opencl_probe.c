@@ -36,8 +36,8 @@ static int probe_twice(void (*query)(void), const char *expected_words)
     pid_t child = fork();
     if (child == 0) {
         struct tact_error err = {0}, again = {0};
-        int rc = tact_cl_probe(query, &err);
-        int same = tact_cl_probe(query, &again) == rc && !strcmp(err.text, again.text);
+        int rc = tact_cl_probe_driver(query, &err);
+        int same = tact_cl_probe_driver(query, &again) == rc && !strcmp(err.text, again.text);
         int said = strstr(err.text, expected_words) != NULL;
         fprintf(stderr, "%d: %s\n", rc, err.text);
         _exit(!same || !said ? 1 : (rc == 0 ? 10 : (rc == -ENODEV ? 20 : 2)));

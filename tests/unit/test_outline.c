@@ -264,7 +264,7 @@ static void hulls_of_points(void **state)
         hull.count = 0;
         make_points(k % 4, n, p);
         for (int i = 0; i < n; i++) {
-            tact_hull_add(&hull, p[i][0], p[i][1]);
+            tact_hull_add_point(&hull, p[i][0], p[i][1]);
         }
         int count = tact_hull_corners(&hull, corner), corners = hull_by_chain(p, n, wanted);
         if (corners >= 3) {

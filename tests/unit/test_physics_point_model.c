@@ -217,7 +217,7 @@ static void list_vertices(const struct tact_pose *pa, const struct tact_pose *pb
     struct tact_shape b = {.kind = ground ? TACT_SHAPE_HALFSPACE : TACT_SHAPE_MESH,
                            .mesh = ground ? NULL : mesh};
     assert_int_equal(tact_points_create(store, 512, 1, mesh->vertex_count), 0);
-    tact_points_begin(store);
+    tact_points_begin_tick(store);
     tact_points_collect(store, 0, &a, pa, &b, pb, &patch);
     tact_mesh_free(mesh);
 }
@@ -297,7 +297,7 @@ static void solve_problem(const struct coulomb_problem *p, int *six, int *ten, d
     double r[3 * COULOMB_MOST] = {0};
     int n = 3 * p->contacts;
     assert_int_equal(tact_points_create(&store, p->contacts, p->contacts, 0), 0);
-    tact_points_begin(&store);
+    tact_points_begin_tick(&store);
     for (int c = 0; c < p->contacts; c++) {
         memset(&local[c], 0, sizeof local[c]);
         local[c].mu = p->mu[c];

@@ -97,7 +97,7 @@ static uint64_t read_chunk(struct tact_span chunk, int *channel, uint64_t seen)
         struct tact_mcap_channel c;
         struct tact_mcap_message m;
         if (r.opcode == TACT_MCAP_CHANNEL && tact_mcap_parse_channel(r.content, &c) == 0 &&
-            tact_span_is(c.topic, "/sensors/n_2_board_wrist/wrench")) {
+            tact_span_equals_text(c.topic, "/sensors/n_2_board_wrist/wrench")) {
             *channel = c.id;
         } else if (r.opcode == TACT_MCAP_MESSAGE && tact_mcap_parse_message(r.content, &m) == 0 &&
                    m.channel == *channel) {

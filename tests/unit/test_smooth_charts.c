@@ -246,7 +246,7 @@ static void ball_in_a_vase(void **state)
         tact_pose_point(of_ball.position, &of_body, center);
         tact_smooth_pair(i % 2 ? &body : &ball, i % 2 ? &of_body : &of_ball, i % 2 ? &ball : &body,
                          i % 2 ? &of_ball : &of_body, &pair);
-        int found = tact_smooth_search(&pair, near, 0, c, &lost);
+        int found = tact_smooth_search_contacts(&pair, near, 0, c, &lost);
         int expected = profile_minima(charts, length, center, radius, near, gaps);
         several += expected > 1;
         contacts += expected;
@@ -284,9 +284,9 @@ static void rings_against_tori(void **state)
         tact_smooth_pair(&ring_a, &pa, &ring_b, &pb, &pair);
         tact_smooth_pair(&torus_a, &pa, &torus_b, &pb, &tori);
         tact_smooth_pair(&ring_a, &pa, &torus_b, &pb, &mixed);
-        int found = tact_smooth_search(&pair, 2e-3, 0, c, &lost[0]);
-        int half = tact_smooth_search(&mixed, 2e-3, 0, m, &lost[1]);
-        int known = tact_smooth_contacts(&tori, d);
+        int found = tact_smooth_search_contacts(&pair, 2e-3, 0, c, &lost[0]);
+        int half = tact_smooth_search_contacts(&mixed, 2e-3, 0, m, &lost[1]);
+        int known = tact_smooth_find_contacts(&tori, d);
         for (int k = 0; k < known && k < TACT_PIECES; k++) {
             double best[2] = {1.0, 1.0};
             if (d[k].gap > 1e-3 || d[k].gap < -0.002) {
@@ -353,7 +353,7 @@ static void crossed_cylinders(void **state)
             fabs(s[1]) > 0.0499) {
             continue;
         }
-        int found = tact_smooth_search(&pair, 3e-3, 0, c, &lost);
+        int found = tact_smooth_search_contacts(&pair, 3e-3, 0, c, &lost);
         double best = 1.0;
         for (int k = 0; k < found && k < TACT_PIECES; k++) {
             best = fmin(best, fabs(c[k].gap - gap));
@@ -395,7 +395,7 @@ static void ball_on_a_cone(void **state)
         tact_v3_set(at.position, across * cos(azimuth), across * sin(azimuth), z);
         tact_smooth_pair(&sphere, &at, &cone, &fixed, &pair);
         pair.charts[1] = data->charts;
-        int found = tact_smooth_search(&pair, 2e-3, 0, c, &lost);
+        int found = tact_smooth_search_contacts(&pair, 2e-3, 0, c, &lost);
         double edge = fmin(fabs(s), fabs(s - 1.0));
         if (across < 0.0 || edge < (s > 0.5 && i % 2 ? 0.05 : 1e-3)) {
             continue; /* beside the tip, whose radius of curvature vanishes, some are not found */

@@ -148,7 +148,7 @@ static void distances_equal_the_dual(void **state)
         struct smooth_pair pair;
         struct smooth_contact c;
         tact_smooth_pair(&a, &pa, &b, &pb, &pair);
-        if (tact_smooth_find(&pair, &c)) {
+        if (tact_smooth_find_closest(&pair, &c)) {
             not_found++; /* by a cold search; a tick counts it as closest_not_found */
             continue;
         }
@@ -188,7 +188,7 @@ static void following_agrees_with_searching(void **state)
         struct smooth_pair pair;
         struct smooth_contact c, found;
         tact_smooth_pair(&a, &pa, &b, &pb, &pair);
-        if (tact_smooth_find(&pair, &c) || !(c.gap > 0.0)) {
+        if (tact_smooth_find_closest(&pair, &c) || !(c.gap > 0.0)) {
             continue;
         }
         double turn[3], q[4], was[4];
@@ -198,9 +198,9 @@ static void following_agrees_with_searching(void **state)
         tact_quat_mul(pa.quat_wxyz, q, was);
         tact_v3_axpy(pa.position, 0.01, turn);
         tact_smooth_pair(&a, &pa, &b, &pb, &pair);
-        assert_int_equal(tact_smooth_find(&pair, &found), 0);
+        assert_int_equal(tact_smooth_find_closest(&pair, &found), 0);
         count++;
-        if (tact_smooth_follow(
+        if (tact_smooth_follow_closest(
                 &pair, &c)) { /* rarely, for very flat ellipsoids: then a cold search follows */
             not_found++;
             continue;
@@ -234,7 +234,7 @@ static void ellipsoid_on_a_plane(void **state)
             struct smooth_contact c;
             tact_smooth_pair(order ? &plane : &e, order ? &pp : &pe, order ? &e : &plane,
                              order ? &pe : &pp, &pair);
-            assert_int_equal(tact_smooth_find(&pair, &c), 0);
+            assert_int_equal(tact_smooth_find_closest(&pair, &c), 0);
             assert_true(fabs(c.gap - exact) < 1e-15);
             assert_true(fabs(tact_v3_dot(c.frame, up) - (order ? -1.0 : 1.0)) < 1e-15);
         }
@@ -250,20 +250,20 @@ static void extreme_poses_are_solved_or_refused(void **state)
     struct smooth_pair pair;
     struct smooth_contact c;
     tact_smooth_pair(&a, &here, &b, &here, &pair);
-    if (!tact_smooth_find(&pair, &c)) {
+    if (!tact_smooth_find_closest(&pair, &c)) {
         assert_true(c.gap < 0.0 && isfinite(c.gap));
     }
     tact_smooth_pair(&b, &here, &b, &here, &pair);
-    if (!tact_smooth_find(&pair, &c)) {
+    if (!tact_smooth_find_closest(&pair, &c)) {
         assert_true(fabs(c.gap + 0.04) < 1e-15);
     }
     there.position[2] = 0.0200100001;
     tact_smooth_pair(&a, &there, &b, &here, &pair);
-    assert_int_equal(tact_smooth_find(&pair, &c), 0);
+    assert_int_equal(tact_smooth_find_closest(&pair, &c), 0);
     assert_true(fabs(c.gap - 1e-10) < 1e-15);
     there.position[0] = NAN;
     tact_smooth_pair(&a, &there, &b, &here, &pair);
-    assert_int_equal(tact_smooth_find(&pair, &c), -EDOM);
+    assert_int_equal(tact_smooth_find_closest(&pair, &c), -EDOM);
 }
 
 /* The pose of a frame that moves with twist and rate, after t. */
@@ -302,10 +302,10 @@ static struct smooth_contact after(const struct moving *m, const struct smooth_c
         }
     }
     tact_smooth_pair(&m->shape[0], &pose[0], &m->shape[1], &pose[1], &pair);
-    assert_int_equal(tact_smooth_follow(&pair, &then), 0);
+    assert_int_equal(tact_smooth_follow_closest(&pair, &then), 0);
     for (int k = 0; k < 2; k++) {
         tact_v3_add(world[k], pose[k].position, then.arm[k]);
-        tact_smooth_velocity(twist[k], then.arm[k], at[k]);
+        tact_smooth_point_velocity(twist[k], then.arm[k], at[k]);
     }
     tact_v3_sub(velocity, at[0], at[1]);
     tact_v3_sub(spin, twist[0] + 3, twist[1] + 3);
@@ -337,13 +337,14 @@ static void motion_of_the_contact(void **state)
         struct smooth_motion motion;
         double world[2][2][3], v[2][3], w[2][3], rates[4];
         tact_smooth_pair(&m.shape[0], &m.pose[0], &m.shape[1], &m.pose[1], &pair);
-        assert_int_equal(tact_smooth_find(&pair, &c), 0);
+        assert_int_equal(tact_smooth_find_closest(&pair, &c), 0);
         if (!(c.gap > 0.0)) {
             continue;
         }
-        assert_int_equal(tact_smooth_move(&c, (const double(*)[6])m.twist, &motion), 0);
-        tact_smooth_rates(&c, (const double(*)[6])m.twist, (const double(*)[6])m.rate, &motion,
-                          rates);
+        assert_int_equal(tact_smooth_contact_point_rates(&c, (const double(*)[6])m.twist, &motion),
+                         0);
+        tact_smooth_second_order_rates(&c, (const double(*)[6])m.twist, (const double(*)[6])m.rate,
+                                       &motion, rates);
         for (int k = 0; k < 2; k++) {
             end[k] = after(&m, &c, k ? e : -e, world[k], v[k], w[k]);
         }
@@ -447,18 +448,20 @@ static void the_papers_matrix_has_the_other_sign(void **state)
         struct smooth_motion motion;
         double twist[2][6], of[2][6], axes[2][9], at[3], sum[6], is[6];
         tact_smooth_pair(&shape[0], &pose[0], &shape[1], &pose[1], &pair);
-        if (tact_smooth_find(&pair, &c) || !(c.gap > 0.0)) {
+        if (tact_smooth_find_closest(&pair, &c) || !(c.gap > 0.0)) {
             continue;
         }
         tact_v3_axpy(pose[0].position, -c.gap, c.frame); /* moved into contact */
         tact_smooth_pair(&shape[0], &pose[0], &shape[1], &pose[1], &pair);
-        assert_int_equal(tact_smooth_follow(&pair, &c), 0);
+        assert_int_equal(tact_smooth_follow_closest(&pair, &c), 0);
         for (int k = 0; k < 12; k++) {
             twist[k / 6][k % 6] = uniform(-1.0, 1.0) * (k % 6 < 3 ? 0.05 : 2.0);
         }
-        assert_int_equal(tact_smooth_move(&c, (const double(*)[6])twist, &motion), 0);
+        assert_int_equal(tact_smooth_contact_point_rates(&c, (const double(*)[6])twist, &motion),
+                         0);
         tact_v3_axpy(twist[0], -tact_v3_dot(motion.slip, c.frame), c.frame);
-        assert_int_equal(tact_smooth_move(&c, (const double(*)[6])twist, &motion), 0);
+        assert_int_equal(tact_smooth_contact_point_rates(&c, (const double(*)[6])twist, &motion),
+                         0);
         int regular = 1;
         for (int k = 0; k < 2; k++) {
             double q[2], rates[2], over[3], local[9];

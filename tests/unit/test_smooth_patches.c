@@ -158,9 +158,9 @@ static void contacts_are_those_of_tori(void **state)
         tact_smooth_pair(&a, &pa, &b, &pb, &pair);
         tact_smooth_pair(&torus, &pa, &torus, &pb, &tori);
         double began = cpu_seconds();
-        int found = tact_smooth_search(&pair, 2e-3, 0, c, &lost);
+        int found = tact_smooth_search_contacts(&pair, 2e-3, 0, c, &lost);
         spent += cpu_seconds() - began;
-        int known = tact_smooth_contacts(&tori, d);
+        int known = tact_smooth_find_contacts(&tori, d);
         for (int k = 0; k < known && k < TACT_PIECES; k++) {
             double best = 1.0;
             if (d[k].gap > 1e-3 || d[k].gap < -0.001) {

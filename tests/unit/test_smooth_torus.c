@@ -109,7 +109,7 @@ static void all_contacts_of_two_tori_are_found(void **state)
         struct smooth_pair pair;
         double gaps[16];
         tact_smooth_pair(&a, &pa, &b, &pb, &pair);
-        int found = tact_smooth_contacts(&pair, c), minima = find_ring_minima(&pair, gaps),
+        int found = tact_smooth_find_contacts(&pair, c), minima = find_ring_minima(&pair, gaps),
             near = 0;
         for (int k = 0; k < minima; k++) {
             /* Overlaps deeper than the tube are ambiguous: a ring may be past the other's centre

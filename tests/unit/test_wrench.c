@@ -129,7 +129,7 @@ static void wrenches_are_recovered_from_voltages(void **unused)
             double found[6];
             random_wrench(wrench);
             apply_load(&map, sensitivity, wrench, volts);
-            tact_wrench_apply(&map, volts, found);
+            tact_wrench_from_gauges(&map, volts, found);
             for (int k = 0; k < 6; k++) {
                 worst = fmax(worst, fabs(found[k] - wrench[k]));
             }
@@ -162,7 +162,7 @@ static void quantisation_errors_are_bounded(void **unused)
             for (int i = 0; i < 6; i++) {
                 volts[i] = tact_comedi_value(&gauge, (lsampl_t)lrint((volts[i] + 10.0) / lsb), 0);
             }
-            tact_wrench_apply(&map, volts, found);
+            tact_wrench_from_gauges(&map, volts, found);
             for (int k = 0; k < 6; k++) {
                 double most = 1e-9;
                 for (int i = 0; i < 6; i++) {
@@ -213,8 +213,8 @@ static void wrenches_move_to_another_frame(void **unused)
         }
         make_sensor(8, sensitivity, &map);
         apply_load(&map, sensitivity, here, volts);
-        tact_wrench_move(&map, &pose);
-        tact_wrench_apply(&map, volts, found);
+        tact_wrench_transform_map(&map, &pose);
+        tact_wrench_from_gauges(&map, volts, found);
         for (int k = 0; k < 6; k++) {
             assert_true(fabs(found[k] - there[k]) < 1e-10);
         }

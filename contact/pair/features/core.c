@@ -16,7 +16,7 @@
 enum { SIDE = 8, CELLS = 6 * SIDE * SIDE };
 
 /* The cell of the table that contains a direction. */
-static int cell_of(const double d[3])
+static int table_cell_of_direction(const double d[3])
 {
     int axis = fabs(d[1]) > fabs(d[0]) ? 1 : 0;
     axis = fabs(d[2]) > fabs(d[axis]) ? 2 : axis;
@@ -45,7 +45,7 @@ int64_t tact_core_support(const struct tact_core *core, const double d[3], int64
     if (!core->start) {
         return core->vertex ? best_of_all(core, d) : tact_curved_support(core, d);
     }
-    int at = from >= 0 ? (int)from : core->start[cell_of(d)];
+    int at = from >= 0 ? (int)from : core->start[table_cell_of_direction(d)];
     double most = tact_v3_dot(core->vertex[at], d);
     for (int before = -1; before != at;) {
         before = at;
@@ -59,7 +59,7 @@ int64_t tact_core_support(const struct tact_core *core, const double d[3], int64
 }
 
 /* Fills the table: the farthest vertex along the middle of each cell. */
-static int make_start(struct tact_core *core)
+static int fill_start_vertex_table(struct tact_core *core)
 {
     int *start = calloc(CELLS, sizeof *start);
     if (!start) {
@@ -79,7 +79,7 @@ static int make_start(struct tact_core *core)
 }
 
 /* Sets the ball inside the solid, whose centre is the mean of the vertices. */
-static void set_ball(struct tact_core *core)
+static void set_inner_ball(struct tact_core *core)
 {
     for (int i = 0; i < core->vertices; i++) {
         tact_v3_axpy(core->middle, 1.0 / (double)core->vertices, core->vertex[i]);
@@ -92,7 +92,7 @@ static void set_ball(struct tact_core *core)
     core->inner += core->radius;
 }
 
-static int set_size(struct tact_core *core)
+static int set_core_size(struct tact_core *core)
 {
     for (int i = 0; i < core->vertices; i++) {
         for (int k = 0; k < 3; k++) {
@@ -108,20 +108,20 @@ static int set_size(struct tact_core *core)
         core->thickness = tact_min(core->thickness, width);
     }
     core->thickness += 2.0 * core->radius;
-    set_ball(core);
+    set_inner_ball(core);
     return 0;
 }
 
 static int make_hull(struct tact_core *core, const struct tact_mesh *mesh)
 {
     int rc = tact_core_make_graph(core, mesh);
-    rc = rc ? rc : core->vertices > FEW ? make_start(core) : 0;
+    rc = rc ? rc : core->vertices > FEW ? fill_start_vertex_table(core) : 0;
     rc = rc ? rc : tact_core_make_faces(core, mesh);
-    return rc ? rc : set_size(core);
+    return rc ? rc : set_core_size(core);
 }
 
 /* Makes the core of a ball, which is a point, or of a capsule, which is a segment. */
-static int make_axis(struct tact_core *core, double radius, double half)
+static int make_core_of_axis(struct tact_core *core, double radius, double half)
 {
     core->radius = radius;
     core->vertices = half > 0.0 ? 2 : 1;
@@ -131,7 +131,7 @@ static int make_axis(struct tact_core *core, double radius, double half)
     }
     core->vertex[0][2] = half;
     core->vertex[1][2] = -half;
-    return set_size(core);
+    return set_core_size(core);
 }
 
 int tact_core_create(const struct tact_shape *shape, struct tact_core **out)
@@ -149,10 +149,10 @@ int tact_core_create(const struct tact_shape *shape, struct tact_core **out)
         rc = 0;
         break;
     case TACT_SHAPE_SPHERE:
-        rc = make_axis(core, shape->size[0], 0.0);
+        rc = make_core_of_axis(core, shape->size[0], 0.0);
         break;
     case TACT_SHAPE_CAPSULE:
-        rc = make_axis(core, shape->size[0], shape->size[1]);
+        rc = make_core_of_axis(core, shape->size[0], shape->size[1]);
         break;
     case TACT_SHAPE_BOX:
     case TACT_SHAPE_CONVEX:

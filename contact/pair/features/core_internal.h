@@ -39,7 +39,7 @@ struct tact_core {
 };
 
 /* 1 for kinds that have a core. */
-static inline int tact_core_has(enum tact_shape_kind kind)
+static inline int tact_core_exists_for_kind(enum tact_shape_kind kind)
 {
     return kind == TACT_SHAPE_HALFSPACE || kind == TACT_SHAPE_SPHERE ||
            kind == TACT_SHAPE_CAPSULE || kind == TACT_SHAPE_BOX || kind == TACT_SHAPE_CONVEX ||

@@ -6,7 +6,8 @@
 
 #define PI 3.14159265358979323846
 #define FLAT 1e-12 /* sine below which a direction is parallel or perpendicular to the axis */
-#define SHRUNK 0.5 /* radius of the core, over an ellipsoid's smallest radius of curvature */
+#define CORE_RADIUS_RATIO                                                                          \
+    0.5 /* radius of the core, over an ellipsoid's smallest radius of curvature */
 
 /* Steps along a side of the square or cube whose grid of directions defines the vertices. */
 static const int64_t ROUND = (int64_t)1 << 28, BALL = (int64_t)1 << 25;
@@ -24,7 +25,7 @@ void tact_curved_make(struct tact_core *core, const double size[3])
     }
     double least = tact_min(size[0], tact_min(size[1], size[2]));
     double most = tact_max(size[0], tact_max(size[1], size[2]));
-    core->radius = SHRUNK * least * least / most;
+    core->radius = CORE_RADIUS_RATIO * least * least / most;
     core->vertices = 6 * (BALL + 1) * (BALL + 1);
     core->size = most - core->radius;
     core->inner = least;
@@ -33,13 +34,13 @@ void tact_curved_make(struct tact_core *core, const double size[3])
 
 /* Index of the step nearest to a coordinate in [-1, 1], which has `steps` steps; and the coordinate
  * of a step. */
-static int64_t step_of(double x, int64_t steps)
+static int64_t nearest_grid_step(double x, int64_t steps)
 {
     double at = 0.5 * (double)steps * (x + 1.0) + 0.5;
     return at >= (double)steps ? steps : at > 0.0 ? (int64_t)at : 0;
 }
 
-static double place_of(int64_t step, int64_t steps)
+static double grid_step_coordinate(int64_t step, int64_t steps)
 {
     return 2.0 * (double)step / (double)steps - 1.0;
 }
@@ -49,14 +50,14 @@ static int64_t cylinder_support(const double d[3])
     int axis = fabs(d[1]) > fabs(d[0]), lower = d[2] < 0.0;
     double most = d[axis], across = most != 0.0 ? d[1 - axis] / fabs(most) : 0.0;
     int64_t side = 2 * axis + (most < 0.0);
-    return 2 * (side * (ROUND + 1) + step_of(across, ROUND)) + lower;
+    return 2 * (side * (ROUND + 1) + nearest_grid_step(across, ROUND)) + lower;
 }
 
 static void cylinder_vertex(const struct tact_core *core, int64_t vertex, double out[3])
 {
     int64_t side = vertex / 2 / (ROUND + 1);
     int axis = side >= 2;
-    double across = place_of(vertex / 2 % (ROUND + 1), ROUND);
+    double across = grid_step_coordinate(vertex / 2 % (ROUND + 1), ROUND);
     double scale = core->half[0] / sqrt(1.0 + across * across);
     out[axis] = side % 2 ? -scale : scale;
     out[1 - axis] = scale * across;
@@ -69,8 +70,8 @@ static int64_t ellipsoid_support(const double d[3])
     axis = fabs(d[2]) > fabs(d[axis]) ? 2 : axis;
     double most = fabs(d[axis]) > 0.0 ? fabs(d[axis]) : 1.0;
     int64_t side = 2 * axis + (d[axis] < 0.0);
-    int64_t u = step_of(d[(axis + 1) % 3] / most, BALL),
-            v = step_of(d[(axis + 2) % 3] / most, BALL);
+    int64_t u = nearest_grid_step(d[(axis + 1) % 3] / most, BALL),
+            v = nearest_grid_step(d[(axis + 2) % 3] / most, BALL);
     return (side * (BALL + 1) + u) * (BALL + 1) + v;
 }
 
@@ -81,8 +82,8 @@ static void ellipsoid_vertex(const struct tact_core *core, int64_t vertex, doubl
     int axis = (int)side / 2;
     double n[3], stretched[3];
     n[axis] = side % 2 ? -1.0 : 1.0;
-    n[(axis + 1) % 3] = place_of(vertex / (BALL + 1) % (BALL + 1), BALL);
-    n[(axis + 2) % 3] = place_of(vertex % (BALL + 1), BALL);
+    n[(axis + 1) % 3] = grid_step_coordinate(vertex / (BALL + 1) % (BALL + 1), BALL);
+    n[(axis + 2) % 3] = grid_step_coordinate(vertex % (BALL + 1), BALL);
     tact_v3_normalize(n, n);
     for (int i = 0; i < 3; i++) {
         stretched[i] = core->half[i] * n[i];
@@ -155,8 +156,8 @@ void tact_curved_point(const struct tact_core *core, const double d[3], double o
     }
 }
 
-void tact_curved_along(const struct tact_core *core, int64_t vertex, const double d[3],
-                       double out[3])
+void tact_curved_move_farthest_along(const struct tact_core *core, int64_t vertex,
+                                     const double d[3], double out[3])
 {
     double at[3];
     if (core->kind == TACT_SHAPE_ELLIPSOID) {
@@ -172,18 +173,18 @@ void tact_curved_along(const struct tact_core *core, int64_t vertex, const doubl
 }
 
 /* Unit vector of the component of d perpendicular to the axis; x where d is parallel to it. */
-static void across_axis(const double d[3], double out[2])
+static void unit_vector_across_axis(const double d[3], double out[2])
 {
     double size = tact_hypot(d[0], d[1]);
     out[0] = size > 1e-12 ? d[0] / size : 1.0;
     out[1] = size > 1e-12 ? d[1] / size : 0.0;
 }
 
-void tact_curved_rim(const struct tact_core *core, double end, const double d[3], int count,
-                     double (*corner)[3])
+void tact_curved_rim_corners(const struct tact_core *core, double end, const double d[3], int count,
+                             double (*corner)[3])
 {
     double first[2];
-    across_axis(d, first);
+    unit_vector_across_axis(d, first);
     for (int i = 0; i < count; i++) {
         double angle = end * 2.0 * PI * i / count, c = tact_cos(angle), s = tact_sin(angle);
         corner[i][0] = core->half[0] * (c * first[0] - s * first[1]);
@@ -192,10 +193,10 @@ void tact_curved_rim(const struct tact_core *core, double end, const double d[3]
     }
 }
 
-void tact_curved_line(const struct tact_core *core, const double d[3], double ends[2][3])
+void tact_curved_farthest_line(const struct tact_core *core, const double d[3], double ends[2][3])
 {
     double towards[2];
-    across_axis(d, towards);
+    unit_vector_across_axis(d, towards);
     for (int i = 0; i < 2; i++) {
         ends[i][0] = core->half[0] * towards[0];
         ends[i][1] = core->half[0] * towards[1];

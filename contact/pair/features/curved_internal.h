@@ -27,17 +27,17 @@ void tact_curved_point(const struct tact_core *core, const double d[3], double o
 /* Moves a vertex on a curved surface to the point farthest along the unit vector d. Where many
  * points of a cylinder are equally far it stays as near as possible: at the same end of the line if
  * the axis is perpendicular to d, at the same position on the end if the axis is parallel to d. */
-void tact_curved_along(const struct tact_core *core, int64_t vertex, const double d[3],
-                       double out[3]);
+void tact_curved_move_farthest_along(const struct tact_core *core, int64_t vertex,
+                                     const double d[3], double out[3]);
 
 /*
  * The rim of an end of a cylinder, as `count` corners, counter-clockwise seen from outside,
  * beginning with the one farthest along d (shape frame). end: 1 or -1, the outward normal along z.
  */
-void tact_curved_rim(const struct tact_core *core, double end, const double d[3], int count,
-                     double (*corner)[3]);
+void tact_curved_rim_corners(const struct tact_core *core, double end, const double d[3], int count,
+                             double (*corner)[3]);
 
 /* The line on the side of a cylinder that is farthest along d (shape frame). */
-void tact_curved_line(const struct tact_core *core, const double d[3], double ends[2][3]);
+void tact_curved_farthest_line(const struct tact_core *core, const double d[3], double ends[2][3]);
 
 #endif

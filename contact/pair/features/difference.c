@@ -25,8 +25,8 @@ void tact_core_pair_place(struct tact_core_pair *pair, const struct tact_core *a
     pair->supports = 0;
 }
 
-void tact_difference_of(const struct tact_core_pair *pair, int64_t a, int64_t b,
-                        struct tact_difference *out)
+void tact_difference_of_vertices(const struct tact_core_pair *pair, int64_t a, int64_t b,
+                                 struct tact_difference *out)
 {
     double of_a[3], of_b[3], moved[3];
     tact_core_vertex(pair->a, a, of_a);
@@ -47,11 +47,11 @@ void tact_difference_support(struct tact_core_pair *pair, const double d[3],
     pair->at_a = tact_core_support(pair->a, d, pair->at_a);
     pair->at_b = tact_core_support(pair->b, in_b, pair->at_b);
     pair->supports++;
-    tact_difference_of(pair, pair->at_a, pair->at_b, out);
+    tact_difference_of_vertices(pair, pair->at_a, pair->at_b, out);
 }
 
-int tact_difference_repeats(const struct tact_difference *points, int count,
-                            const struct tact_difference *of)
+int tact_difference_is_repeated(const struct tact_difference *points, int count,
+                                const struct tact_difference *of)
 {
     for (int i = 0; i < count; i++) {
         if (points[i].a == of->a && points[i].b == of->b) {

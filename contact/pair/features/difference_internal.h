@@ -49,23 +49,23 @@ void tact_core_pair_place(struct tact_core_pair *pair, const struct tact_core *a
                           const struct tact_pose *pose_b);
 
 /* The difference of two vertices, at the present poses. */
-void tact_difference_of(const struct tact_core_pair *pair, int64_t a, int64_t b,
-                        struct tact_difference *out);
+void tact_difference_of_vertices(const struct tact_core_pair *pair, int64_t a, int64_t b,
+                                 struct tact_difference *out);
 
 /* The farthest point of the difference along d (A's frame, of any length). */
 void tact_difference_support(struct tact_core_pair *pair, const double d[3],
                              struct tact_difference *out);
 
 /* Order of points by their vertices. */
-static inline int tact_difference_before(const struct tact_difference *one,
-                                         const struct tact_difference *other)
+static inline int tact_difference_sorts_before(const struct tact_difference *one,
+                                               const struct tact_difference *other)
 {
     return one->a != other->a ? one->a < other->a : one->b < other->b;
 }
 
 /* 1 where `of` is among the first `count` points. */
-int tact_difference_repeats(const struct tact_difference *points, int count,
-                            const struct tact_difference *of);
+int tact_difference_is_repeated(const struct tact_difference *points, int count,
+                                const struct tact_difference *of);
 
 /*
  * The point of the difference nearest to the origin (Gilbert, Johnson and Keerthi 1988). simplex:
@@ -85,7 +85,7 @@ void tact_separating_normal(struct tact_core_pair *pair, const struct tact_simpl
 
 /* Refines the approximate result of a pair with a curved core to an exact one: normal, distance and
  * points. */
-void tact_settle_normal(struct tact_core_pair *pair, struct tact_nearest *found);
+void tact_refine_separating_normal(struct tact_core_pair *pair, struct tact_nearest *found);
 
 /*
  * The least translation that separates (van den Bergen 2001): the face of the difference nearest to

@@ -14,7 +14,7 @@ const char *tact_feature_name(enum tact_feature feature)
 int tact_distance_supports(const struct tact_shape *a, const struct tact_shape *b)
 {
     int planes = (a->kind == TACT_SHAPE_HALFSPACE) + (b->kind == TACT_SHAPE_HALFSPACE);
-    return tact_core_has(a->kind) && tact_core_has(b->kind) && planes < 2;
+    return tact_core_exists_for_kind(a->kind) && tact_core_exists_for_kind(b->kind) && planes < 2;
 }
 
 static void find_distance(const struct tact_core *a, const struct tact_pose *pose_a,

@@ -4,13 +4,14 @@
 #include <string.h>
 #include "contact/pair/features/difference_internal.h"
 
-#define BEYOND 2e-15 /* relative to the size: height above which a point is outside of a face */
+#define OUTSIDE_FACE_HEIGHT                                                                        \
+    2e-15 /* relative to the size: height above which a point is outside of a face */
 #define CURVED                                                                                     \
     1e-7 /* relative to the size: the same with a curved core, whose result is refined afterwards  \
           */
 #define FLAT 1e-13 /* relative to the size: height below which a tetrahedron has no volume */
 #define FAR 1e-3   /* relative to the size: height that is enough for a tetrahedron */
-#define OUTSIDE                                                                                    \
+#define SEPARATED_ORIGIN_DISTANCE                                                                  \
     1e-12 /* relative to the size: distance of the origin from the polytope above which the cores  \
              are separated */
 #define ALIKE (1.0 - 1e-6) /* cosine above which the normals of two faces belong to one plane */
@@ -52,7 +53,7 @@ static void measure_face(const struct polytope *p, struct face *f)
 }
 
 /* Height of a point over a face [m]; infinite for a sliver. */
-static double height_over(const struct face *f, const double *w)
+static double height_above_face(const struct face *f, const double *w)
 {
     return f->d < INFINITY ? tact_v3_dot(f->n, w) - f->d : INFINITY;
 }
@@ -63,7 +64,7 @@ static void append_point(struct polytope *p, const struct tact_difference *point
     p->point[p->points++] = *point;
 }
 
-static int is_apart(const struct polytope *p, const double *from, const double *w)
+static int is_distinct_point(const struct polytope *p, const double *from, const double *w)
 {
     double d[3];
     tact_v3_sub(d, w, from);
@@ -73,7 +74,7 @@ static int is_apart(const struct polytope *p, const double *from, const double *
 /* Adds the support along d or against it, if it is outside of the plane through `from`: that on the
  * side of the origin where it is far from the plane, else the farther one. Returns 1 where there is
  * one. */
-static int add_off(struct polytope *p, const double d[3], const double *from)
+static int add_support_off_plane(struct polytope *p, const double d[3], const double *from)
 {
     struct tact_difference best = {.a = -1};
     double most = FLAT * p->pair->size, side = tact_v3_dot(d, from) > 0.0 ? -1.0 : 1.0;
@@ -105,7 +106,7 @@ static int complete_tetrahedron(struct polytope *p, double normal[3])
     }
     tact_v3_copy(normal, axis[2]);
     for (int i = 0; i < 3 && p->points == 1; i++) {
-        add_off(p, axis[i], p->point[0].w);
+        add_support_off_plane(p, axis[i], p->point[0].w);
     }
     if (p->points == 1) {
         return 0;
@@ -114,25 +115,26 @@ static int complete_tetrahedron(struct polytope *p, double normal[3])
     if (p->points == 2) {
         tact_v3_normalize(u, u);
         tact_v3_tangents(u, normal, v);
-        if (!add_off(p, normal, p->point[0].w) && !add_off(p, v, p->point[0].w)) {
+        if (!add_support_off_plane(p, normal, p->point[0].w) &&
+            !add_support_off_plane(p, v, p->point[0].w)) {
             return 0;
         }
     }
     tact_v3_sub(v, p->point[2].w, p->point[0].w);
     tact_v3_cross(normal, u, v);
     tact_v3_normalize(normal, normal);
-    return add_off(p, normal, p->point[0].w);
+    return add_support_off_plane(p, normal, p->point[0].w);
 }
 
 /* Copies the first three or four points of the simplex that are distinct and not in a line or
  * plane. */
-static void copy_simplex(struct polytope *p, const struct tact_simplex *s)
+static void copy_distinct_simplex_points(struct polytope *p, const struct tact_simplex *s)
 {
     double size = p->pair->size, u[3], v[3], n[3];
     p->points = 0;
     for (int i = 0; i < s->count; i++) {
         const double *w = s->point[i].w;
-        int fits = p->points == 0 || is_apart(p, p->point[0].w, w);
+        int fits = p->points == 0 || is_distinct_point(p, p->point[0].w, w);
         if (fits && p->points > 1) {
             tact_v3_sub(u, p->point[1].w, p->point[0].w);
             tact_v3_sub(v, w, p->point[0].w);
@@ -193,7 +195,7 @@ static int nearest_face(const struct polytope *p)
     return best;
 }
 
-static void free_face(struct polytope *p, int f)
+static void free_polytope_face(struct polytope *p, int f)
 {
     p->face[f].used = 0;
     p->free[p->frees++] = f;
@@ -204,9 +206,9 @@ static void free_face(struct polytope *p, int f)
 static int remove_visible(struct polytope *p, int f, const double *w)
 {
     int stack[MOST_FACES], depth = 0;
-    double beyond = BEYOND * p->pair->size;
+    double beyond = OUTSIDE_FACE_HEIGHT * p->pair->size;
     p->edges = 0;
-    free_face(p, f);
+    free_polytope_face(p, f);
     stack[depth++] = f;
     while (depth > 0) {
         const struct face *at = &p->face[stack[--depth]];
@@ -216,8 +218,8 @@ static int remove_visible(struct polytope *p, int f, const double *w)
             if (!other->used) {
                 continue;
             }
-            if (height_over(other, w) > beyond) {
-                free_face(p, next);
+            if (height_above_face(other, w) > beyond) {
+                free_polytope_face(p, next);
                 stack[depth++] = next;
                 continue;
             }
@@ -235,19 +237,19 @@ static int remove_visible(struct polytope *p, int f, const double *w)
     return p->edges >= 3;
 }
 
-static int new_face(struct polytope *p)
+static int allocate_polytope_face(struct polytope *p)
 {
     return p->frees ? p->free[--p->frees] : p->faces < MOST_FACES ? p->faces++ : -1;
 }
 
 /* Adds faces from the edges of the horizon to the last point. 0 where they do not form one closed
  * loop, due to rounding. */
-static int close_horizon(struct polytope *p)
+static int add_faces_to_horizon(struct polytope *p)
 {
     int made[MOST_EDGES], good = 1;
     for (int i = 0; i < p->edges; i++) {
         struct face *other = &p->face[p->edge[i][0]];
-        int edge = p->edge[i][1], f = new_face(p);
+        int edge = p->edge[i][1], f = allocate_polytope_face(p);
         if (f < 0) {
             return 0;
         }
@@ -279,7 +281,7 @@ static int close_horizon(struct polytope *p)
 
 /* Weights of a face's corners in the point of its plane nearest to the origin, times twice its
  * area; the smallest is negative where that point is outside of the face. Returns the smallest. */
-static double weights_of(const struct polytope *p, const struct face *f, double weight[3])
+static double projection_weights(const struct polytope *p, const struct face *f, double weight[3])
 {
     double foot[3], least = INFINITY;
     tact_v3_scale(foot, f->n, f->d);
@@ -297,16 +299,16 @@ static double weights_of(const struct polytope *p, const struct face *f, double 
 /* Of the faces that lie in the plane of *face except for rounding, sets *face to the one that
  * contains the point of the plane nearest to the origin, and `weight` to its weights. Returns 1
  * where it is another face. */
-static int find_containing(const struct polytope *p, double beyond, struct face *face,
-                           double weight[3])
+static int find_face_containing_projection(const struct polytope *p, double beyond,
+                                           struct face *face, double weight[3])
 {
-    double most = weights_of(p, face, weight);
+    double most = projection_weights(p, face, weight);
     const struct face like = *face;
     int changed = 0;
     for (int f = 0; f < p->faces && most < 0.0; f++) {
         const struct face *other = &p->face[f];
         if (other->used && other->d <= like.d + beyond && tact_v3_dot(other->n, like.n) > ALIKE) {
-            double tried[3], least = weights_of(p, other, tried);
+            double tried[3], least = projection_weights(p, other, tried);
             if (least > most) {
                 tact_v3_copy(weight, tried);
                 *face = *other;
@@ -321,16 +323,16 @@ static int find_containing(const struct polytope *p, double beyond, struct face 
 /* Rotates the points of the face that is the result so that the first is the one whose vertices
  * come first: the result is the same bit for bit whatever the search started from. Returns 1
  * where that changes them. */
-static int rotate_face(const struct polytope *p, struct face *face, double weight[3])
+static int rotate_face_points(const struct polytope *p, struct face *face, double weight[3])
 {
     const int *at = face->point;
-    int first = tact_difference_before(&p->point[at[1]], &p->point[at[0]]);
-    first = tact_difference_before(&p->point[at[2]], &p->point[at[first]]) ? 2 : first;
+    int first = tact_difference_sorts_before(&p->point[at[1]], &p->point[at[0]]);
+    first = tact_difference_sorts_before(&p->point[at[2]], &p->point[at[first]]) ? 2 : first;
     if (first) {
         const int rotated[3] = {at[first], at[(first + 1) % 3], at[(first + 2) % 3]};
         memcpy(face->point, rotated, sizeof rotated);
         measure_face(p, face);
-        weights_of(p, face, weight);
+        projection_weights(p, face, weight);
     }
     return first != 0;
 }
@@ -359,7 +361,8 @@ static void set_witness(const struct polytope *p, const struct face *f, const do
 
 /* Result for cores whose difference has no volume, for example two axes that cross: the normal of
  * the difference is the direction of separation. */
-static void report_flat(const struct polytope *p, const double normal[3], struct tact_nearest *out)
+static void report_flat_difference(const struct polytope *p, const double normal[3],
+                                   struct tact_nearest *out)
 {
     double side = tact_v3_dot(normal, p->pair->shift) > 0.0 ? -1.0 : 1.0;
     out->distance = out->bound = 0.0;
@@ -385,11 +388,11 @@ int tact_epa(struct tact_core_pair *pair, const struct tact_simplex *simplex,
 {
     struct polytope p;
     int curved = !pair->a->vertex || !pair->b->vertex;
-    double flat[3], beyond = (curved ? CURVED : BEYOND) * pair->size;
+    double flat[3], beyond = (curved ? CURVED : OUTSIDE_FACE_HEIGHT) * pair->size;
     p.pair = pair;
-    copy_simplex(&p, simplex);
+    copy_distinct_simplex_points(&p, simplex);
     if (!complete_tetrahedron(&p, flat)) {
-        report_flat(&p, flat, out);
+        report_flat_difference(&p, flat, out);
         return 1;
     }
     make_tetrahedron(&p);
@@ -400,9 +403,9 @@ int tact_epa(struct tact_core_pair *pair, const struct tact_simplex *simplex,
         if (whole) {
             face = p.face[f];
             support_beyond_face(&p, &face, &next);
-            double height = height_over(&face, next.w);
-            int known = tact_difference_repeats(p.point, p.points, &next);
-            if (known && height > tact_max(beyond, OUTSIDE * pair->size)) {
+            double height = height_above_face(&face, next.w);
+            int known = tact_difference_is_repeated(p.point, p.points, &next);
+            if (known && height > tact_max(beyond, SEPARATED_ORIGIN_DISTANCE * pair->size)) {
                 p.face[f].d = INFINITY; /* a sliver whose normal is lost in rounding */
                 continue;
             }
@@ -411,12 +414,12 @@ int tact_epa(struct tact_core_pair *pair, const struct tact_simplex *simplex,
         }
         if (whole) {
             append_point(&p, &next);
-            whole = remove_visible(&p, f, next.w) && close_horizon(&p);
+            whole = remove_visible(&p, f, next.w) && add_faces_to_horizon(&p);
         }
         if (!whole) {
             double weight[3];
-            int changed = find_containing(&p, beyond, &face, weight);
-            if (rotate_face(&p, &face, weight) && curved) {
+            int changed = find_face_containing_projection(&p, beyond, &face, weight);
+            if (rotate_face_points(&p, &face, weight) && curved) {
                 changed = 1; /* the normal of a sliver, too */
             }
             if (changed) {
@@ -425,7 +428,7 @@ int tact_epa(struct tact_core_pair *pair, const struct tact_simplex *simplex,
             set_witness(&p, &face, weight, out);
             out->distance = -face.d;
             out->bound = -tact_v3_dot(face.n, next.w);
-            return !done ? -1 : face.d < -OUTSIDE * pair->size ? 0 : 1;
+            return !done ? -1 : face.d < -SEPARATED_ORIGIN_DISTANCE * pair->size ? 0 : 1;
         }
     }
 }

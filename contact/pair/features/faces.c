@@ -33,7 +33,7 @@ struct builder {
     double flat; /* FLAT of the size [m] */
 };
 
-static int compare_halves(const void *a, const void *b)
+static int compare_half_edges(const void *a, const void *b)
 {
     const struct half *p = a, *q = b;
     if (p->from != q->from) {
@@ -43,11 +43,11 @@ static int compare_halves(const void *a, const void *b)
 }
 
 /* Index of an edge among the sorted ones; -1: there is none. */
-static int find_half(const struct builder *b, int from, int to)
+static int find_half_edge(const struct builder *b, int from, int to)
 {
     const struct half key = {from, to, 0};
     const struct half *at =
-        bsearch(&key, b->half, 3 * (size_t)b->triangles, sizeof key, compare_halves);
+        bsearch(&key, b->half, 3 * (size_t)b->triangles, sizeof key, compare_half_edges);
     return at ? (int)(at - b->half) : -1;
 }
 
@@ -78,7 +78,7 @@ int tact_core_make_graph(struct tact_core *core, const struct tact_mesh *mesh)
     return used ? 0 : -ENOMEM;
 }
 
-static void find_areas(struct builder *b)
+static void compute_triangle_areas(struct builder *b)
 {
     for (int t = 0; t < b->triangles; t++) {
         const double *p = b->core->vertex[b->corner[3 * t]];
@@ -90,16 +90,16 @@ static void find_areas(struct builder *b)
     }
 }
 
-static int find_across(struct builder *b)
+static int find_neighbours_across_edges(struct builder *b)
 {
     for (int i = 0; i < 3 * b->triangles; i++) {
         int next = i - i % 3 + (i + 1) % 3;
         b->half[i] = (struct half){(int)b->corner[i], (int)b->corner[next], i / 3};
     }
-    qsort(b->half, 3 * (size_t)b->triangles, sizeof *b->half, compare_halves);
+    qsort(b->half, 3 * (size_t)b->triangles, sizeof *b->half, compare_half_edges);
     for (int i = 0; i < 3 * b->triangles; i++) {
         int next = i - i % 3 + (i + 1) % 3;
-        int at = find_half(b, (int)b->corner[next], (int)b->corner[i]);
+        int at = find_half_edge(b, (int)b->corner[next], (int)b->corner[i]);
         if (at < 0) {
             return -EINVAL;
         }
@@ -110,7 +110,7 @@ static int find_across(struct builder *b)
 
 /* 1 where a triangle lies in the plane n.x = offset and is not oriented against n; a triangle
  * without area has no orientation. */
-static int lies_in(const struct builder *b, int t, const double *n, double offset)
+static int lies_in_face_plane(const struct builder *b, int t, const double *n, double offset)
 {
     for (int k = 0; k < 3; k++) {
         double h = tact_v3_dot(n, b->core->vertex[b->corner[3 * t + k]]) - offset;
@@ -123,7 +123,7 @@ static int lies_in(const struct builder *b, int t, const double *n, double offse
 
 /* Collects the face of triangle t: all triangles that lie in its plane and are connected with it.
  */
-static void grow_face(struct builder *b, int t)
+static void collect_face_triangles(struct builder *b, int t)
 {
     struct tact_core *core = b->core;
     double *n = core->normal[core->faces], sum[3] = {0.0, 0.0, 0.0};
@@ -137,7 +137,7 @@ static void grow_face(struct builder *b, int t)
         tact_v3_add(sum, sum, b->area[at]);
         for (int k = 0; k < 3; k++) {
             int beyond = b->across[3 * at + k];
-            if (b->face[beyond] < 0 && lies_in(b, beyond, n, offset)) {
+            if (b->face[beyond] < 0 && lies_in_face_plane(b, beyond, n, offset)) {
                 b->face[beyond] = core->faces;
                 b->stack[depth++] = beyond;
             }
@@ -158,7 +158,7 @@ static int compare_areas(const void *a, const void *b)
 
 /* Starts with the largest triangles, whose normals are the most accurate. A triangle without area
  * is added to a neighbouring face. */
-static int grow_faces(struct builder *b)
+static int collect_all_faces(struct builder *b)
 {
     struct sized *order = calloc((size_t)b->triangles + 1, sizeof *order);
     if (!order) {
@@ -171,7 +171,7 @@ static int grow_faces(struct builder *b)
     for (int i = 0; i < b->triangles; i++) {
         int t = order[i].triangle;
         if (b->face[t] < 0 && order[i].size > 0.0) {
-            grow_face(b, t);
+            collect_face_triangles(b, t);
         }
         for (int k = 0; k < 3 && b->face[t] < 0; k++) {
             b->face[t] = b->face[b->across[3 * t + k]];
@@ -235,7 +235,7 @@ static void chain_rims(struct builder *b, const int *first, const int *edge, int
     core->rim_first[core->faces] = used;
 }
 
-static int make_rims(struct builder *b)
+static int make_face_rims(struct builder *b)
 {
     struct tact_core *core = b->core;
     int halves = 3 * b->triangles, rc = -ENOMEM;
@@ -248,7 +248,7 @@ static int make_rims(struct builder *b)
     if (first && edge && leads && core->rim && core->rim_first && core->offset) {
         for (int pass = 0; pass < 2; pass++) { /* counts, then lists */
             for (int i = 0; i < halves; i++) {
-                int back = find_half(b, b->half[i].to, b->half[i].from);
+                int back = find_half_edge(b, b->half[i].to, b->half[i].from);
                 int f = b->face[b->half[i].triangle];
                 if (f == b->face[b->half[back].triangle]) {
                     continue;
@@ -328,10 +328,10 @@ int tact_core_make_faces(struct tact_core *core, const struct tact_mesh *mesh)
     int rc = -ENOMEM;
     core->normal = calloc(n, sizeof *core->normal);
     if (b.half && b.across && b.area && b.face && b.stack && core->normal) {
-        find_areas(&b);
-        rc = find_across(&b);
-        rc = rc ? rc : grow_faces(&b);
-        rc = rc ? rc : make_rims(&b);
+        compute_triangle_areas(&b);
+        rc = find_neighbours_across_edges(&b);
+        rc = rc ? rc : collect_all_faces(&b);
+        rc = rc ? rc : make_face_rims(&b);
         rc = rc ? rc : list_at(&b);
     }
     free(b.half);

@@ -13,8 +13,9 @@
 
 #define THIN 1e-4 /* width of the patch of an edge on a face, over its length */
 #define GAP_FRACTION                                                                               \
-    0.01                /* relative to the thinner solid: a smaller gap is a contact at any speed */
-#define TICKS_AHEAD 2.0 /* ticks of motion before touch at which a contact is created */
+    0.01 /* relative to the thinner solid: a smaller gap is a contact at any speed */
+#define CONTACT_LOOKAHEAD_TICKS 2.0 /* ticks of motion before touch at which a contact is created  \
+                                     */
 
 static int prepare(const struct tact_contact_model *model, const struct tact_shape *shape,
                    const struct tact_material *material, void **data, struct tact_error *err)
@@ -41,9 +42,9 @@ static int patches(const struct tact_shape *a, const struct tact_shape *b,
 
 /* Velocity of a point of a shape, world axes from the separation's origin, and an upper bound of
  * how much faster another point of its core may be. */
-static double speed_of(const struct tact_core *core, const struct tact_pose *pose,
-                       const double twist[6], const struct tact_separation *sep,
-                       const double *point, double velocity[3])
+static double point_velocity_and_bound(const struct tact_core *core, const struct tact_pose *pose,
+                                       const double twist[6], const struct tact_separation *sep,
+                                       const double *point, double velocity[3])
 {
     double arm[3];
     tact_v3_sub(arm, sep->origin, pose->position);
@@ -55,19 +56,19 @@ static double speed_of(const struct tact_core *core, const struct tact_pose *pos
 }
 
 /* Largest relative motion of points of the two solids in one or two ticks [m]. */
-static double motion_bound(const struct tact_pair_query *q, const struct tact_core *a,
-                           const struct tact_core *b, const struct tact_separation *sep)
+static double relative_motion_bound(const struct tact_pair_query *q, const struct tact_core *a,
+                                    const struct tact_core *b, const struct tact_separation *sep)
 {
     double va[3], vb[3], h = q->options->period;
-    double turning = speed_of(a, q->pose_a, q->twist[0], sep, sep->point_a, va) +
-                     speed_of(b, q->pose_b, q->twist[1], sep, sep->point_b, vb);
+    double turning = point_velocity_and_bound(a, q->pose_a, q->twist[0], sep, sep->point_a, va) +
+                     point_velocity_and_bound(b, q->pose_b, q->twist[1], sep, sep->point_b, vb);
     tact_v3_sub(va, va, vb);
-    return TICKS_AHEAD * h *
+    return CONTACT_LOOKAHEAD_TICKS * h *
            (tact_v3_norm(va) + turning + 2.0 * h * tact_v3_norm(q->options->gravity));
 }
 
 /* Sets the corners of the patch: those of the manifold; for an edge a thin strip about it. */
-static void set_corners(const struct tact_manifold *m, struct tact_patch *patch)
+static void set_patch_corners(const struct tact_manifold *m, struct tact_patch *patch)
 {
     if (m->corners == 2) {
         const double *p = m->corner[0], *q = m->corner[1];
@@ -82,7 +83,7 @@ static void set_corners(const struct tact_manifold *m, struct tact_patch *patch)
     } else {
         struct tact_hull hull = {.count = 0};
         for (int i = 0; i < m->corners; i++) {
-            tact_hull_add(&hull, m->corner[i][0], m->corner[i][1]);
+            tact_hull_add_point(&hull, m->corner[i][0], m->corner[i][1]);
         }
         patch->corners = tact_hull_corners(&hull, patch->corner);
     }
@@ -97,9 +98,9 @@ static int is_ball_or_plane(const struct tact_core *core, enum tact_feature feat
 }
 
 /* Makes a contact point, which transmits no torques, except for soft balls or a fingertip. */
-static void make_point(const struct tact_pair_query *q, const struct tact_core *a,
-                       const struct tact_core *b, const struct tact_manifold *m,
-                       struct tact_patch *patch)
+static void make_contact_point(const struct tact_pair_query *q, const struct tact_core *a,
+                               const struct tact_core *b, const struct tact_manifold *m,
+                               struct tact_patch *patch)
 {
     const struct tact_contact_law *law = q->law;
     double curvature =
@@ -128,7 +129,7 @@ static double gap_at(const struct tact_patch *patch, const double x[2])
 }
 
 /* Where the gap is smallest: a corner, or the centre of a point. */
-static const double *least_place(const struct tact_patch *patch)
+static const double *place_of_smallest_gap(const struct tact_patch *patch)
 {
     static const double centre[2] = {0.0, 0.0};
     const double *least = patch->corners ? patch->corner[0] : centre;
@@ -142,8 +143,9 @@ static const double *least_place(const struct tact_patch *patch)
  * between the two surfaces: where the gap is smallest, as there the bodies touch and friction acts;
  * at the centre where a layer fills the gap. slope: world axes; from, gap, up: a point, the gap
  * there and the height of the middle. */
-static void set_gap(struct tact_patch *patch, const double *from, double gap, const double slope[3],
-                    double up, const double up_slope[3], int layer)
+static void set_patch_gap(struct tact_patch *patch, const double *from, double gap,
+                          const double slope[3], double up, const double gap_slope_upward[3],
+                          int layer)
 {
     double way[3];
     tact_v3_sub(way, patch->center, from);
@@ -151,11 +153,11 @@ static void set_gap(struct tact_patch *patch, const double *from, double gap, co
     patch->gap[1] = tact_v3_dot(slope, patch->frame + 3);
     patch->gap[2] = tact_v3_dot(slope, patch->frame + 6);
     if (!layer) {
-        const double *x = least_place(patch);
+        const double *x = place_of_smallest_gap(patch);
         tact_v3_axpy(way, x[0], patch->frame + 3);
         tact_v3_axpy(way, x[1], patch->frame + 6);
     }
-    tact_v3_axpy(patch->center, up + tact_v3_dot(up_slope, way), patch->frame);
+    tact_v3_axpy(patch->center, up + tact_v3_dot(gap_slope_upward, way), patch->frame);
 }
 
 /* Stiffness of a compliance distributed over the polygon [N/m]; 0 for none. */
@@ -168,17 +170,17 @@ static double layer_stiffness(const struct tact_pair_query *q, const struct tact
 
 /* Sets the patch from the outline of the manifold, with the centre of the outline as its centre.
  * -EDOM where a compliant patch has no compressed part. */
-static int make_outline(const struct tact_pair_query *q, const struct tact_core *a,
-                        const struct tact_core *b, const struct tact_manifold *m, double *layer,
-                        struct tact_patch *patch)
+static int make_patch_from_outline(const struct tact_pair_query *q, const struct tact_core *a,
+                                   const struct tact_core *b, const struct tact_manifold *m,
+                                   double *layer, struct tact_patch *patch)
 {
     double gap[3];
-    set_corners(m, patch);
+    set_patch_corners(m, patch);
     for (int i = 0; i < 3; i++) {
         gap[i] = m->height_a[i] - m->height_b[i];
     }
     *layer = layer_stiffness(q, m);
-    *layer *= *layer > 0.0 ? tact_layer_clip(patch, gap) : 0.0;
+    *layer *= *layer > 0.0 ? tact_layer_clip_compressed(patch, gap) : 0.0;
     if (layer_stiffness(q, m) > 0.0 && !(*layer > 0.0)) {
         return -EDOM;
     }
@@ -188,7 +190,7 @@ static int make_outline(const struct tact_pair_query *q, const struct tact_core 
     }
     if (m->corners == 1 || q->law->tip_radius > 0.0 ||
         tact_patch_from_outline(patch, q->options->spin)) {
-        make_point(q, a, b, m, patch);
+        make_contact_point(q, a, b, m, patch);
     }
     return 0;
 }
@@ -198,7 +200,7 @@ static int make_patch(const struct tact_pair_query *q, const struct tact_core *a
                       struct tact_patch *patch)
 {
     struct tact_manifold m;
-    double slope[3], up_slope[3], from[3], layer;
+    double slope[3], gap_slope_upward[3], from[3], layer;
     tact_manifold_find(a, q->pose_a, b, q->pose_b, sep, &m);
     tact_manifold_add_ball(a, q->pose_a, b, q->pose_b, way, sep, &m);
     memset(patch, 0, sizeof *patch);
@@ -211,19 +213,19 @@ static int make_patch(const struct tact_pair_query *q, const struct tact_core *a
         double of_a = m.height_a[1] * m.t1[i] + m.height_a[2] * m.t2[i];
         double of_b = m.height_b[1] * m.t1[i] + m.height_b[2] * m.t2[i];
         slope[i] = of_a - of_b;
-        up_slope[i] = 0.5 * (of_a + of_b);
+        gap_slope_upward[i] = 0.5 * (of_a + of_b);
     }
-    if (make_outline(q, a, b, &m, &layer, patch)) {
+    if (make_patch_from_outline(q, a, b, &m, &layer, patch)) {
         return -EDOM;
     }
-    set_gap(patch, from, m.height_a[0] - m.height_b[0], slope,
-            0.5 * (m.height_a[0] + m.height_b[0]), up_slope, layer > 0.0);
+    set_patch_gap(patch, from, m.height_a[0] - m.height_b[0], slope,
+                  0.5 * (m.height_a[0] + m.height_b[0]), gap_slope_upward, layer > 0.0);
     patch->law = TACT_LAW_GAPS;
     patch->exponent = 1.0;
     patch->rolling_radius = INFINITY;
-    patch->depth = tact_max(0.0, -gap_at(patch, least_place(patch)));
+    patch->depth = tact_max(0.0, -gap_at(patch, place_of_smallest_gap(patch)));
     if (layer > 0.0) {
-        tact_layer_press(patch, layer);
+        tact_layer_set_wrench(patch, layer);
     }
     return 0;
 }
@@ -236,11 +238,11 @@ static int measure_features(const struct tact_pair_query *q, struct tact_patch *
     struct tact_separation sep;
     (void)piece;
     if (q->along && a->vertices && b->vertices) { /* the normal of a half-space is fixed */
-        tact_nearest_along(a, q->pose_a, b, q->pose_b, q->along, &sep);
+        tact_nearest_along_normal(a, q->pose_a, b, q->pose_b, q->along, &sep);
     } else if (tact_nearest(a, q->pose_a, b, q->pose_b, q->state, &sep)) {
         return -EDOM;
     }
-    double way = motion_bound(q, a, b, &sep);
+    double way = relative_motion_bound(q, a, b, &sep);
     return sep.distance < way + ahead ? make_patch(q, a, b, &sep, way, patch) : -EDOM;
 }
 

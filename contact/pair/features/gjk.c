@@ -16,8 +16,8 @@ struct nearest_on {
     double n[3]; /* normal of the plane of three points, of any length */
 };
 
-static void set_point(struct nearest_on *best, const struct tact_simplex *s, int count,
-                      const int *index, const double *weight)
+static void set_nearest_point(struct nearest_on *best, const struct tact_simplex *s, int count,
+                              const int *index, const double *weight)
 {
     double v[3] = {0.0, 0.0, 0.0};
     for (int i = 0; i < count; i++) {
@@ -33,7 +33,7 @@ static void set_point(struct nearest_on *best, const struct tact_simplex *s, int
     }
 }
 
-static void try_edge(struct nearest_on *best, const struct tact_simplex *s, int i, int k)
+static void try_nearest_on_edge(struct nearest_on *best, const struct tact_simplex *s, int i, int k)
 {
     double d[3];
     tact_v3_sub(d, s->point[k].w, s->point[i].w);
@@ -41,19 +41,20 @@ static void try_edge(struct nearest_on *best, const struct tact_simplex *s, int 
     const int index[2] = {i, k};
     static const double whole = 1.0;
     if (!(along > 0.0)) {
-        set_point(best, s, 1, &index[0], &whole);
+        set_nearest_point(best, s, 1, &index[0], &whole);
     } else if (along >= square) {
-        set_point(best, s, 1, &index[1], &whole);
+        set_nearest_point(best, s, 1, &index[1], &whole);
     } else {
         const double weight[2] = {1.0 - along / square, along / square};
-        set_point(best, s, 2, index, weight);
+        set_nearest_point(best, s, 2, index, weight);
     }
 }
 
 /* The nearest point of a triangle is in its interior, or on one of its edges. Its weights are
  * computed from differences from a corner, so that they are accurate for a triangle much smaller
  * than its distance. */
-static void try_triangle(struct nearest_on *best, const struct tact_simplex *s, int i, int j, int k)
+static void try_nearest_on_triangle(struct nearest_on *best, const struct tact_simplex *s, int i,
+                                    int j, int k)
 {
     const double *a = s->point[i].w;
     double ab[3], ac[3], n[3], part[3], weight[3];
@@ -69,20 +70,20 @@ static void try_triangle(struct nearest_on *best, const struct tact_simplex *s, 
     weight[0] = 1.0 - weight[1] - weight[2];
     if (square > 0.0 && weight[0] > 0.0 && weight[1] > 0.0 && weight[2] > 0.0) {
         double before = best->square;
-        set_point(best, s, 3, index, weight);
+        set_nearest_point(best, s, 3, index, weight);
         if (best->square < before) {
             tact_v3_copy(best->n, n);
         }
         return;
     }
-    try_edge(best, s, i, j);
-    try_edge(best, s, j, k);
-    try_edge(best, s, k, i);
+    try_nearest_on_edge(best, s, i, j);
+    try_nearest_on_edge(best, s, j, k);
+    try_nearest_on_edge(best, s, k, i);
 }
 
 /* 1 where the origin is outside of face i j k, opposite to the fourth point; always for a flat
  * tetrahedron, whose orientation is rounding. */
-static int is_beyond(const struct tact_simplex *s, const int *i, double flat)
+static int is_origin_beyond_face(const struct tact_simplex *s, const int *i, double flat)
 {
     const double *a = s->point[i[0]].w;
     double ab[3], ac[3], ad[3], n[3];
@@ -96,7 +97,8 @@ static int is_beyond(const struct tact_simplex *s, const int *i, double flat)
 
 /* Finds the point of a simplex nearest to the origin. Returns 1 where four points contain the
  * origin. */
-static int find_nearest(const struct tact_simplex *s, double flat, struct nearest_on *best)
+static int find_nearest_simplex_point(const struct tact_simplex *s, double flat,
+                                      struct nearest_on *best)
 {
     static const int faces[4][4] = {{0, 1, 2, 3}, {0, 1, 3, 2}, {0, 2, 3, 1}, {1, 2, 3, 0}};
     static const double whole = 1.0;
@@ -105,16 +107,16 @@ static int find_nearest(const struct tact_simplex *s, double flat, struct neares
     best->square = INFINITY;
     best->count = 0;
     if (s->count == 1) {
-        set_point(best, s, 1, &first, &whole);
+        set_nearest_point(best, s, 1, &first, &whole);
     } else if (s->count == 2) {
-        try_edge(best, s, 0, 1);
+        try_nearest_on_edge(best, s, 0, 1);
     } else if (s->count == 3) {
-        try_triangle(best, s, 0, 1, 2);
+        try_nearest_on_triangle(best, s, 0, 1, 2);
     }
     for (int f = 0; f < 4 && s->count == 4; f++) {
         const int *i = faces[f];
-        if (is_beyond(s, i, flat)) {
-            try_triangle(best, s, i[0], i[1], i[2]);
+        if (is_origin_beyond_face(s, i, flat)) {
+            try_nearest_on_triangle(best, s, i[0], i[1], i[2]);
             inside = 0;
         }
     }
@@ -124,10 +126,10 @@ static int find_nearest(const struct tact_simplex *s, double flat, struct neares
 void tact_simplex_weights(const struct tact_simplex *simplex, double weight[3])
 {
     struct nearest_on best;
-    find_nearest(simplex, 0.0, &best);
+    find_nearest_simplex_point(simplex, 0.0, &best);
     for (int i = 0; i < simplex->count;
          i++) { /* in a sliver an edge may be nearer due to rounding */
-        try_edge(&best, simplex, i, (i + 1) % simplex->count);
+        try_nearest_on_edge(&best, simplex, i, (i + 1) % simplex->count);
     }
     memset(weight, 0, 3 * sizeof *weight);
     for (int i = 0; i < best.count; i++) {
@@ -135,7 +137,7 @@ void tact_simplex_weights(const struct tact_simplex *simplex, double weight[3])
     }
 }
 
-static void keep_vertices(struct tact_simplex *s, const struct nearest_on *best)
+static void keep_supporting_vertices(struct tact_simplex *s, const struct nearest_on *best)
 {
     struct tact_difference kept[3];
     if (best->count == s->count) {
@@ -150,11 +152,12 @@ static void keep_vertices(struct tact_simplex *s, const struct nearest_on *best)
 
 /* Sorts the points by their vertices, so that the result is the same bit for bit whatever the
  * search started from. Returns 1 where that changes their order. */
-static int sort_points(struct tact_simplex *s)
+static int sort_simplex_points(struct tact_simplex *s)
 {
     int changed = 0;
     for (int i = 1; i < s->count; i++) {
-        for (int k = i; k > 0 && tact_difference_before(&s->point[k], &s->point[k - 1]); k--) {
+        for (int k = i; k > 0 && tact_difference_sorts_before(&s->point[k], &s->point[k - 1]);
+             k--) {
             struct tact_difference swapped = s->point[k];
             s->point[k] = s->point[k - 1];
             s->point[k - 1] = swapped;
@@ -220,17 +223,17 @@ int tact_gjk(struct tact_core_pair *pair, struct tact_simplex *simplex, struct t
     }
     for (int step = 0; step < MOST_STEPS; step++) {
         double back[3];
-        if (find_nearest(simplex, near, &best) || !(best.square > near * near)) {
+        if (find_nearest_simplex_point(simplex, near, &best) || !(best.square > near * near)) {
             return 0;
         }
-        keep_vertices(simplex, &best);
+        keep_supporting_vertices(simplex, &best);
         search_direction(&best, d);
         tact_v3_scale(back, d, -1.0);
         tact_difference_support(pair, back, &next);
-        int ends = sorted || tact_difference_repeats(simplex->point, simplex->count, &next) ||
+        int ends = sorted || tact_difference_is_repeated(simplex->point, simplex->count, &next) ||
                    !(best.square < last) ||
                    tact_v3_dot(d, next.w) >= enough * tact_v3_dot(d, best.v);
-        if (ends && (sorted || !polytopes || !sort_points(simplex))) {
+        if (ends && (sorted || !polytopes || !sort_simplex_points(simplex))) {
             break;
         }
         if (ends) { /* once more, as the next tick begins */

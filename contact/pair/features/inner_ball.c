@@ -17,9 +17,9 @@
 
 /* Sets x to the position of a core's ball in the plane of the manifold. Returns the distance of the
  * ball from the plane through the solid's nearest point, away from the other solid [m]. */
-static double place_ball(const struct tact_core *core, const struct tact_pose *pose, int below,
-                         const struct tact_separation *sep, const struct tact_manifold *m,
-                         double x[2])
+static double place_inner_ball(const struct tact_core *core, const struct tact_pose *pose,
+                               int below, const struct tact_separation *sep,
+                               const struct tact_manifold *m, double x[2])
 {
     double at[3];
     tact_quat_rotate(at, pose->quat_wxyz, core->middle);
@@ -32,14 +32,14 @@ static double place_ball(const struct tact_core *core, const struct tact_pose *p
     return height - core->inner - 0.5 * sep->distance;
 }
 
-static double height_at(const double *height, const double *x)
+static double plane_height_at(const double *height, const double *x)
 {
     return height[0] + height[1] * x[0] + height[2] * x[1];
 }
 
 /* Sets both heights such that the gap is the given plane and the middle between them has the given
  * height. */
-static void set_heights(struct tact_manifold *m, const double gap[3], double middle)
+static void set_both_heights(struct tact_manifold *m, const double gap[3], double middle)
 {
     for (int i = 0; i < 3; i++) {
         m->height_a[i] = 0.5 * gap[i] + (i ? 0.0 : middle);
@@ -48,18 +48,19 @@ static void set_heights(struct tact_manifold *m, const double gap[3], double mid
 }
 
 /* Returns the gap at a corner; *middle: height of the middle between the solids there. */
-static double gap_of(const struct tact_manifold *m, const double *corner, double *middle)
+static double gap_at_corner(const struct tact_manifold *m, const double *corner, double *middle)
 {
-    double of_a = height_at(m->height_a, corner), of_b = height_at(m->height_b, corner);
+    double of_a = plane_height_at(m->height_a, corner), of_b = plane_height_at(m->height_b, corner);
     *middle = 0.5 * (of_a + of_b);
     return of_a - of_b;
 }
 
 /* A point and the ball at x make a segment with their gaps at its ends. */
-static void join_point(struct tact_manifold *m, const double x[2], double of_ball, double least)
+static void join_point_and_ball(struct tact_manifold *m, const double x[2], double of_ball,
+                                double least)
 {
     const double *p = m->corner[0];
-    double middle, of_p = gap_of(m, p, &middle);
+    double middle, of_p = gap_at_corner(m, p, &middle);
     double u[2] = {x[0] - p[0], x[1] - p[1]}, square = u[0] * u[0] + u[1] * u[1];
     if (square > least * least) {
         double slope = (of_ball - of_p) / square;
@@ -67,7 +68,7 @@ static void join_point(struct tact_manifold *m, const double x[2], double of_bal
                                slope * u[1]};
         memcpy(m->corner[1], x, sizeof u);
         m->corners = 2;
-        set_heights(m, gap, middle);
+        set_both_heights(m, gap, middle);
     }
 }
 
@@ -75,7 +76,8 @@ static void join_point(struct tact_manifold *m, const double x[2], double of_bal
 static void join_edge(struct tact_manifold *m, const double x[2], double of_ball, double least)
 {
     const double *p = m->corner[0], q[2] = {m->corner[1][0], m->corner[1][1]};
-    double middle, unused, of_p = gap_of(m, p, &middle), rise = gap_of(m, q, &unused) - of_p;
+    double middle, unused, of_p = gap_at_corner(m, p, &middle),
+                           rise = gap_at_corner(m, q, &unused) - of_p;
     double u[2] = {x[0] - p[0], x[1] - p[1]}, v[2] = {q[0] - p[0], q[1] - p[1]};
     double area = v[0] * u[1] - v[1] * u[0], up = of_ball - of_p;
     if (fabs(area) > least * tact_hypot(v[0], v[1])) {
@@ -84,7 +86,7 @@ static void join_edge(struct tact_manifold *m, const double x[2], double of_ball
         memcpy(m->corner[1], area > 0.0 ? q : x, sizeof u);
         memcpy(m->corner[2], area > 0.0 ? x : q, sizeof u);
         m->corners = 3;
-        set_heights(m, gap, middle);
+        set_both_heights(m, gap, middle);
     }
 }
 
@@ -99,12 +101,13 @@ void tact_manifold_add_ball(const struct tact_core *a, const struct tact_pose *p
     if (!(way > core->thickness) || m->corners > 2 || core->vertices == 1) {
         return;
     }
-    double of_ball = sep->distance + place_ball(core, below ? pose_b : pose_a, below, sep, m, x);
+    double of_ball =
+        sep->distance + place_inner_ball(core, below ? pose_b : pose_a, below, sep, m, x);
     if (other->vertices && other->size < LARGE * core->size) {
-        of_ball += place_ball(other, below ? pose_a : pose_b, !below, sep, m, of_other);
+        of_ball += place_inner_ball(other, below ? pose_a : pose_b, !below, sep, m, of_other);
     }
     if (m->corners == 1) {
-        join_point(m, x, of_ball, least);
+        join_point_and_ball(m, x, of_ball, least);
     } else {
         join_edge(m, x, of_ball, least);
     }

@@ -5,9 +5,11 @@
 #include "contact/elementary.h"
 #include "contact/pair/features/curved_internal.h"
 
-#define MAX_SLOPE 0.1 /* sine of the angle up to which a face or edge lies in the contact plane */
-#define PARALLEL 0.01 /* sine of the angle up to which two edges have a segment in common */
-#define PLANE_EXTENT                                                                               \
+#define MAX_CONTACT_PLANE_SLOPE                                                                    \
+    0.1 /* sine of the angle up to which a face or edge lies in the contact plane */
+#define PARALLEL_EDGE_SINE                                                                         \
+    0.01 /* sine of the angle up to which two edges have a segment in common */
+#define HALFSPACE_SQUARE_EXTENT_RATIO                                                              \
     4.0 /* extent of the square that represents a half-space, over the size of the other shape */
 
 /* A feature projected along the normal: its corners in the contact plane, relative to the middle,
@@ -28,7 +30,7 @@ struct side {
     int below;                /* 1: B, whose faces are oriented along the normal */
 };
 
-static void place_side(const struct side *s, const double *vertex, double out[3])
+static void shape_point_to_world(const struct side *s, const double *vertex, double out[3])
 {
     tact_m3_mul_v3(out, s->turn, vertex);
     tact_v3_add(out, out, s->shift);
@@ -43,10 +45,10 @@ static void project(const struct tact_manifold *m, const double *r, double x[2])
 
 /* The face at the vertex whose normal is nearest to the outward direction; -1 where none is within
  * LEAN. */
-static int find_face(const struct side *s, int64_t vertex)
+static int find_face_facing_normal(const struct side *s, int64_t vertex)
 {
     const struct tact_core *core = s->core;
-    double most = sqrt(1.0 - MAX_SLOPE * MAX_SLOPE);
+    double most = sqrt(1.0 - MAX_CONTACT_PLANE_SLOPE * MAX_CONTACT_PLANE_SLOPE);
     int best = -1;
     for (int k = core->faces ? core->at_first[vertex] : 0;
          core->faces && k < core->at_first[vertex + 1]; k++) {
@@ -59,13 +61,15 @@ static int find_face(const struct side *s, int64_t vertex)
 
 /* The neighbour of the vertex along the edge with the smallest slope; -1 where none is within LEAN.
  */
-static int find_edge(const struct side *s, int64_t vertex)
+static int find_edge_in_contact_plane(const struct side *s, int64_t vertex)
 {
     const struct tact_core *core = s->core;
-    double least = MAX_SLOPE;
+    double least = MAX_CONTACT_PLANE_SLOPE;
     int best = -1;
     if (!core->faces) { /* a point, or an axis along z */
-        return core->vertices == 2 && fabs(s->in_core[2]) < MAX_SLOPE ? 1 - (int)vertex : -1;
+        return core->vertices == 2 && fabs(s->in_core[2]) < MAX_CONTACT_PLANE_SLOPE
+                   ? 1 - (int)vertex
+                   : -1;
     }
     for (int k = core->next_first[vertex]; k < core->next_first[vertex + 1]; k++) {
         double d[3];
@@ -85,18 +89,18 @@ static void outline_corners(const struct tact_manifold *m, const struct side *s,
     o->count = count;
     for (int i = 0; i < count; i++) {
         double r[3];
-        place_side(s, corner[i], r);
+        shape_point_to_world(s, corner[i], r);
         project(m, r, o->corner[s->below ? i : count - 1 - i]);
     }
 }
 
 /* The height of the plane through the point `at` with outward unit normal `out` (shape frame). */
-static void set_plane(const struct tact_manifold *m, const double n[3], const struct side *s,
-                      const double *out, const double *at, struct outline *o)
+static void set_height_plane(const struct tact_manifold *m, const double n[3], const struct side *s,
+                             const double *out, const double *at, struct outline *o)
 {
     double normal[3], r[3];
     tact_m3_mul_v3(normal, s->turn, out);
-    place_side(s, at, r);
+    shape_point_to_world(s, at, r);
     double along = tact_v3_dot(normal, n);
     o->height[0] = tact_v3_dot(normal, r) / along;
     o->height[1] = -tact_v3_dot(normal, m->t1) / along;
@@ -116,7 +120,7 @@ static void outline_face(const struct tact_manifold *m, const double n[3], const
     }
     tact_v3_scale(foot, core->normal[face], core->offset[face]);
     outline_corners(m, s, corner, count, o);
-    set_plane(m, n, s, core->normal[face], foot, o);
+    set_height_plane(m, n, s, core->normal[face], foot, o);
 }
 
 static void outline_edge(const struct tact_manifold *m, const double n[3], const struct side *s,
@@ -125,8 +129,8 @@ static void outline_edge(const struct tact_manifold *m, const double n[3], const
     double p[3], q[3], d[2];
     o->kind = TACT_FEATURE_EDGE;
     o->count = 2;
-    place_side(s, from, p);
-    place_side(s, to, q);
+    shape_point_to_world(s, from, p);
+    shape_point_to_world(s, to, q);
     project(m, p, o->corner[0]);
     project(m, q, o->corner[1]);
     d[0] = o->corner[1][0] - o->corner[0][0];
@@ -145,7 +149,7 @@ static void outline_vertex(const struct tact_manifold *m, const double n[3], con
     o->kind = TACT_FEATURE_VERTEX;
     o->count = 1;
     tact_core_vertex(s->core, vertex, at);
-    place_side(s, at, r);
+    shape_point_to_world(s, at, r);
     project(m, r, o->corner[0]);
     o->height[0] = tact_v3_dot(r, n);
     o->height[1] = o->height[2] = 0.0;
@@ -157,16 +161,16 @@ static int outline_cylinder(const struct tact_manifold *m, const double n[3], co
                             struct outline *o)
 {
     double corner[TACT_CORE_RIM][3], up = s->in_core[2];
-    if (fabs(up) < MAX_SLOPE) {
-        tact_curved_line(s->core, s->in_core, corner);
+    if (fabs(up) < MAX_CONTACT_PLANE_SLOPE) {
+        tact_curved_farthest_line(s->core, s->in_core, corner);
         outline_edge(m, n, s, corner[0], corner[1], o);
         return 1;
     }
-    if (up * up > 1.0 - MAX_SLOPE * MAX_SLOPE) {
+    if (up * up > 1.0 - MAX_CONTACT_PLANE_SLOPE * MAX_CONTACT_PLANE_SLOPE) {
         double normal[3] = {0.0, 0.0, copysign(1.0, up)};
-        tact_curved_rim(s->core, normal[2], s->in_core, TACT_CORE_RIM, corner);
+        tact_curved_rim_corners(s->core, normal[2], s->in_core, TACT_CORE_RIM, corner);
         outline_corners(m, s, corner, TACT_CORE_RIM, o);
-        set_plane(m, n, s, normal, corner[0], o);
+        set_height_plane(m, n, s, normal, corner[0], o);
         return 1;
     }
     return 0;
@@ -181,8 +185,8 @@ static void outline_plane(const struct tact_manifold *m, const double n[3], cons
     o->kind = TACT_FEATURE_FACE;
     o->count = 4;
     for (int i = 0; i < 4; i++) {
-        o->corner[i][0] = PLANE_EXTENT * size * sign[i][0];
-        o->corner[i][1] = PLANE_EXTENT * size * sign[i][1];
+        o->corner[i][0] = HALFSPACE_SQUARE_EXTENT_RATIO * size * sign[i][0];
+        o->corner[i][1] = HALFSPACE_SQUARE_EXTENT_RATIO * size * sign[i][1];
     }
     o->height[0] = tact_v3_dot(s->shift, n);
     o->height[1] = o->height[2] = 0.0;
@@ -196,7 +200,8 @@ static void find_outline(const struct tact_manifold *m, const double n[3], const
         return;
     }
     int64_t vertex = tact_core_support(s->core, s->in_core, -1);
-    int face = find_face(s, vertex), to = face < 0 ? find_edge(s, vertex) : -1;
+    int face = find_face_facing_normal(s, vertex),
+        to = face < 0 ? find_edge_in_contact_plane(s, vertex) : -1;
     if (s->core->kind == TACT_SHAPE_CYLINDER && outline_cylinder(m, n, s, o)) {
         return;
     }
@@ -246,14 +251,16 @@ static void clip_by(const struct outline *of, const struct outline *within, stru
 }
 
 /* The part of edge a that is opposite to edge b, where they are nearly parallel. */
-static void common_part(const struct outline *a, const struct outline *b, struct tact_manifold *m)
+static void overlap_of_parallel_edges(const struct outline *a, const struct outline *b,
+                                      struct tact_manifold *m)
 {
     const double *p = a->corner[0], *q = a->corner[1];
     double d[2] = {q[0] - p[0], q[1] - p[1]}, low = INFINITY, high = -INFINITY;
     double e[2] = {b->corner[1][0] - b->corner[0][0], b->corner[1][1] - b->corner[0][1]};
     double square = d[0] * d[0] + d[1] * d[1];
     m->corners = 0;
-    if (fabs(d[0] * e[1] - d[1] * e[0]) > PARALLEL * sqrt(square) * tact_hypot(e[0], e[1])) {
+    if (fabs(d[0] * e[1] - d[1] * e[0]) >
+        PARALLEL_EDGE_SINE * sqrt(square) * tact_hypot(e[0], e[1])) {
         return;
     }
     for (int i = 0; i < 2; i++) {
@@ -274,7 +281,7 @@ static void common_part(const struct outline *a, const struct outline *b, struct
 
 /* Merges corners that are equal except for rounding; a polygon without area becomes its two ends.
  */
-static void merge_corners(struct tact_manifold *m, double least)
+static void merge_equal_corners(struct tact_manifold *m, double least)
 {
     int n = 0, far[2] = {0, 0};
     double most = 0.0, twice = 0.0;
@@ -306,8 +313,9 @@ static void merge_corners(struct tact_manifold *m, double least)
     }
 }
 
-static void set_side(struct side *s, const struct tact_core *core, const struct tact_pose *pose,
-                     const struct tact_separation *sep, const double middle[3], int below)
+static void init_manifold_side(struct side *s, const struct tact_core *core,
+                               const struct tact_pose *pose, const struct tact_separation *sep,
+                               const double middle[3], int below)
 {
     s->core = core;
     s->below = below;
@@ -328,8 +336,8 @@ void tact_manifold_find(const struct tact_core *a, const struct tact_pose *pose_
     tact_v3_add(out->middle, sep->point_a, sep->point_b);
     tact_v3_scale(out->middle, out->middle, 0.5);
     tact_v3_tangents(n, out->t1, out->t2);
-    set_side(&of_a, a, pose_a, sep, out->middle, 0);
-    set_side(&of_b, b, pose_b, sep, out->middle, 1);
+    init_manifold_side(&of_a, a, pose_a, sep, out->middle, 0);
+    init_manifold_side(&of_b, b, pose_b, sep, out->middle, 1);
     double size = a->size + a->radius + b->size + b->radius;
     find_outline(out, n, &of_a, size, &in_a);
     find_outline(out, n, &of_b, size, &in_b);
@@ -342,11 +350,11 @@ void tact_manifold_find(const struct tact_core *a, const struct tact_pose *pose_
     } else if (in_a.kind == TACT_FEATURE_FACE) {
         clip_by(&in_b, &in_a, out);
     } else if (in_a.kind == TACT_FEATURE_EDGE && in_b.kind == TACT_FEATURE_EDGE) {
-        common_part(&in_a, &in_b, out);
+        overlap_of_parallel_edges(&in_a, &in_b, out);
     } else {
         out->corners = 0;
     }
-    merge_corners(out, 1e-9 * size);
+    merge_equal_corners(out, 1e-9 * size);
     if (!out->corners) { /* the nearest point, which is the middle */
         out->corners = 1;
         out->corner[0][0] = out->corner[0][1] = 0.0;

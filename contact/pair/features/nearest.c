@@ -6,7 +6,7 @@
 
 /* The state is the number of points, negative where the cores overlapped, then the vertices a and b
  * of each. */
-static int is_index(double number, int64_t count)
+static int is_valid_vertex_index(double number, int64_t count)
 {
     return number >= 0.0 && number < (double)count;
 }
@@ -18,8 +18,10 @@ static void load_vertices(const struct tact_core_pair *pair, const double *state
     s->count = 0;
     for (int i = 0; i < 3 && fabs(state[0]) > i; i++) {
         const double *at = state + 1 + 2 * i;
-        if (is_index(at[0], pair->a->vertices) && is_index(at[1], pair->b->vertices)) {
-            tact_difference_of(pair, (int64_t)at[0], (int64_t)at[1], &s->point[s->count++]);
+        if (is_valid_vertex_index(at[0], pair->a->vertices) &&
+            is_valid_vertex_index(at[1], pair->b->vertices)) {
+            tact_difference_of_vertices(pair, (int64_t)at[0], (int64_t)at[1],
+                                        &s->point[s->count++]);
         }
     }
 }
@@ -36,8 +38,8 @@ static void store_vertices(const struct tact_nearest *found, int overlap, double
 }
 
 /* Returns 1 where the depth was searched; *exact as in struct tact_separation. */
-static int search_cores(struct tact_core_pair *pair, const double *state,
-                        struct tact_nearest *found, int *exact)
+static int search_nearest_of_cores(struct tact_core_pair *pair, const double *state,
+                                   struct tact_nearest *found, int *exact)
 {
     struct tact_simplex simplex;
     load_vertices(pair, state, &simplex);
@@ -66,9 +68,9 @@ static void nearest_of_cores(struct tact_core_pair *pair, const struct tact_pose
 {
     const double *turn = pair->turn_a;
     struct tact_nearest found;
-    int overlap = search_cores(pair, state, &found, &out->exact);
+    int overlap = search_nearest_of_cores(pair, state, &found, &out->exact);
     if (!pair->a->vertex || !pair->b->vertex) {
-        tact_settle_normal(pair, &found);
+        tact_refine_separating_normal(pair, &found);
     }
     double radii = pair->a->radius + pair->b->radius;
     store_vertices(&found, overlap, state);
@@ -90,7 +92,8 @@ static void nearest_of_plane(const struct tact_core *core, const struct tact_pos
 {
     const double z[3] = {0.0, 0.0, 1.0};
     double up[3], turn[9], down[3], apart[3], low[3], vertex[3];
-    int64_t from = state[0] > 0.0 && is_index(state[1], core->vertices) ? (int64_t)state[1] : -1;
+    int64_t from =
+        state[0] > 0.0 && is_valid_vertex_index(state[1], core->vertices) ? (int64_t)state[1] : -1;
     tact_quat_rotate(up, plane->quat_wxyz, z);
     tact_quat_to_m3(turn, pose->quat_wxyz);
     tact_m3_tmul_v3(down, turn, up);
@@ -146,9 +149,9 @@ static void furthest(const struct tact_core *core, const struct tact_pose *pose,
     tact_v3_axpy(out, core->radius, d);
 }
 
-void tact_nearest_along(const struct tact_core *a, const struct tact_pose *pose_a,
-                        const struct tact_core *b, const struct tact_pose *pose_b,
-                        const double n[3], struct tact_separation *out)
+void tact_nearest_along_normal(const struct tact_core *a, const struct tact_pose *pose_a,
+                               const struct tact_core *b, const struct tact_pose *pose_b,
+                               const double n[3], struct tact_separation *out)
 {
     double back[3], apart[3];
     tact_v3_scale(back, n, -1.0);

@@ -26,8 +26,8 @@ int tact_nearest(const struct tact_core *a, const struct tact_pose *pose_a,
 
 /* The same for two bounded cores with a given normal n (unit, world): the points are those farthest
  * along it. Real-time safe. */
-void tact_nearest_along(const struct tact_core *a, const struct tact_pose *pose_a,
-                        const struct tact_core *b, const struct tact_pose *pose_b,
-                        const double n[3], struct tact_separation *out);
+void tact_nearest_along_normal(const struct tact_core *a, const struct tact_pose *pose_a,
+                               const struct tact_core *b, const struct tact_pose *pose_b,
+                               const double n[3], struct tact_separation *out);
 
 #endif

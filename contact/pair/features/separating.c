@@ -12,8 +12,8 @@ enum { MOST_REFINED = 16 };
 /* Unit normal for the vertex, edge or plane through `count` points of s. For a vertex: its
  * direction from the origin; for an edge: the part of that across the edge; for a plane: its normal
  * towards v. Returns 0 where it is lost in rounding. */
-static int normal_of(const struct tact_simplex *s, const int *index, int count, const double *v,
-                     double n[3])
+static int normal_of_simplex_points(const struct tact_simplex *s, const int *index, int count,
+                                    const double *v, double n[3])
 {
     const double *p = s->point[index[0]].w;
     double u[3], w[3], across[3];
@@ -35,7 +35,7 @@ static int normal_of(const struct tact_simplex *s, const int *index, int count, 
 
 /* Sets n to the normal, among those of all vertices, edges and planes of s, along which the nearest
  * of its points is farthest from the origin. Returns 0 where there is none. */
-static int find_best(const struct tact_simplex *s, const double *v, double n[3])
+static int find_best_separating_normal(const struct tact_simplex *s, const double *v, double n[3])
 {
     static const int part[14][3] = {{0},       {1},       {2},       {3},      {0, 1},
                                     {0, 2},    {1, 2},    {0, 3},    {1, 3},   {2, 3},
@@ -43,7 +43,8 @@ static int find_best(const struct tact_simplex *s, const double *v, double n[3])
     double most = -INFINITY, tried[3];
     for (int i = 0; i < 14; i++) {
         int count = i < 4 ? 1 : i < 10 ? 2 : 3;
-        if (part[i][count - 1] >= s->count || !normal_of(s, part[i], count, v, tried)) {
+        if (part[i][count - 1] >= s->count ||
+            !normal_of_simplex_points(s, part[i], count, v, tried)) {
             continue;
         }
         double least = INFINITY;
@@ -73,8 +74,8 @@ static void add_point(struct tact_simplex *s, const struct tact_difference *next
 }
 
 /* Distance along n from the origin to the difference; *low: the point of it with that distance. */
-static double bound_along(struct tact_core_pair *pair, const double n[3],
-                          struct tact_difference *low)
+static double distance_bound_along(struct tact_core_pair *pair, const double n[3],
+                                   struct tact_difference *low)
 {
     double back[3];
     tact_v3_scale(back, n, -1.0);
@@ -90,9 +91,9 @@ void tact_separating_normal(struct tact_core_pair *pair, const struct tact_simpl
     struct tact_difference low;
     double n[3];
     out->bound = -INFINITY;
-    int found = normal_of(&s, all, s.count, v, n);
+    int found = normal_of_simplex_points(&s, all, s.count, v, n);
     for (int step = 0; found && step < MOST_REFINED; step++) {
-        double bound = bound_along(pair, n, &low);
+        double bound = distance_bound_along(pair, n, &low);
         if (bound > out->bound) {
             out->bound = bound;
             tact_v3_copy(out->normal, n);
@@ -102,13 +103,13 @@ void tact_separating_normal(struct tact_core_pair *pair, const struct tact_simpl
         if (out->bound >= out->distance - TACT_DIFFERENCE_ROUNDING * pair->size) {
             break;
         }
-        if (!tact_difference_repeats(s.point, s.count, &low)) {
+        if (!tact_difference_is_repeated(s.point, s.count, &low)) {
             add_point(&s, &low, n);
         }
-        found = find_best(&s, v, n);
+        found = find_best_separating_normal(&s, v, n);
     }
     if (!(out->bound > -INFINITY)) { /* three collinear points */
         tact_v3_normalize(out->normal, v);
-        out->bound = bound_along(pair, out->normal, &low);
+        out->bound = distance_bound_along(pair, out->normal, &low);
     }
 }

@@ -16,7 +16,7 @@
 
 #define NEAR 1e-1      /* [rad] largest angle between a candidate and the normal of the search */
 #define ROUNDING 4e-16 /* relative to the size: widths that differ by less are equal */
-#define ACROSS 1e-9    /* sine below which a cylinder is across the normal */
+#define PERPENDICULAR_CYLINDER_SINE 1e-9 /* sine below which a cylinder is across the normal */
 #define SEARCHED                                                                                   \
     1e-15 /* relative to the size: margin of the search's width over the candidates                \
            */
@@ -57,7 +57,7 @@ static double width(const struct tact_core_pair *pair, const double n[3], double
     return tact_v3_dot(n, w);
 }
 
-static int is_near(const struct settling *s, const double n[3])
+static int is_near_found_normal(const struct settling *s, const double n[3])
 {
     double off[3];
     tact_v3_sub(off, n, s->found->normal);
@@ -65,18 +65,19 @@ static int is_near(const struct settling *s, const double n[3])
 }
 
 /* Adds a unit vector or its opposite as a candidate, where it is near the normal that was found. */
-static void add_direction(struct settling *s, const double direction[3])
+static void add_candidate_normal(struct settling *s, const double direction[3])
 {
     double n[3], w[3];
     tact_v3_scale(n, direction, copysign(1.0, tact_v3_dot(direction, s->found->normal)));
-    if (s->count < MOST_CANDIDATES && is_near(s, n)) {
+    if (s->count < MOST_CANDIDATES && is_near_found_normal(s, n)) {
         struct candidate *c = &s->candidate[s->count++];
         tact_v3_copy(c->n, n);
         c->bound = width(s->pair, n, w, NULL);
     }
 }
 
-static void from_side(const struct settling *s, int of_b, const double in[3], double out[3])
+static void shape_direction_to_world(const struct settling *s, int of_b, const double in[3],
+                                     double out[3])
 {
     if (of_b) {
         tact_m3_mul_v3(out, s->pair->turn, in);
@@ -104,19 +105,19 @@ static int64_t outmost(const struct settling *s, int of_b)
 }
 
 /* Adds the normals of faces: those of a hull at its outermost vertex, or the ends of a cylinder. */
-static void add_faces(struct settling *s, int of_b)
+static void add_face_normals(struct settling *s, int of_b)
 {
     const struct tact_core *core = side_of(s, of_b);
     double n[3];
     if (core->kind == TACT_SHAPE_CYLINDER) {
-        from_side(s, of_b, AXIS, n);
-        add_direction(s, n);
+        shape_direction_to_world(s, of_b, AXIS, n);
+        add_candidate_normal(s, n);
     }
     int64_t v = core->faces ? outmost(s, of_b) : 0;
     for (int k = core->faces ? core->at_first[v] : 0; core->faces && k < core->at_first[v + 1];
          k++) {
-        from_side(s, of_b, core->normal[core->at[k]], n);
-        add_direction(s, n);
+        shape_direction_to_world(s, of_b, core->normal[core->at[k]], n);
+        add_candidate_normal(s, n);
     }
 }
 
@@ -126,7 +127,7 @@ static int line_of(const struct settling *s, int of_b, int k, double out[3])
 {
     const struct tact_core *core = side_of(s, of_b);
     if (core->kind == TACT_SHAPE_CYLINDER || core->kind == TACT_SHAPE_CAPSULE) {
-        from_side(s, of_b, AXIS, out);
+        shape_direction_to_world(s, of_b, AXIS, out);
         return k == 0;
     }
     int64_t v = core->faces ? outmost(s, of_b) : 0;
@@ -136,18 +137,18 @@ static int line_of(const struct settling *s, int of_b, int k, double out[3])
     double d[3];
     tact_v3_sub(d, core->vertex[core->next[core->next_first[v] + k]], core->vertex[v]);
     tact_v3_normalize(d, d);
-    from_side(s, of_b, d, out);
+    shape_direction_to_world(s, of_b, d, out);
     return 1;
 }
 
-static void add_crossings(struct settling *s)
+static void add_edge_cross_products(struct settling *s)
 {
     double u[3], v[3], n[3];
     for (int i = 0; line_of(s, 0, i, u); i++) {
         for (int k = 0; line_of(s, 1, k, v); k++) {
             tact_v3_cross(n, u, v);
             if (tact_v3_normalize(n, n) > 0.0) {
-                add_direction(s, n);
+                add_candidate_normal(s, n);
             }
         }
     }
@@ -155,12 +156,12 @@ static void add_crossings(struct settling *s)
 
 /* Adds the normal of a line and a curved surface: rotates n about the line until w has no component
  * perpendicular to both. */
-static void add_across(struct settling *s, const double line[3])
+static void add_normal_across_line(struct settling *s, const double line[3])
 {
     double n[3], t[3], w[3], bend[9], bent[3];
     tact_v3_copy(n, s->found->normal);
     tact_v3_axpy(n, -tact_v3_dot(n, line), line);
-    if (!(tact_v3_normalize(n, n) > 0.0) || !is_near(s, n)) {
+    if (!(tact_v3_normalize(n, n) > 0.0) || !is_near_found_normal(s, n)) {
         return;
     }
     for (int step = 0; step < MOST_NEWTON; step++) {
@@ -177,12 +178,12 @@ static void add_across(struct settling *s, const double line[3])
             break;
         }
     }
-    add_direction(s, n);
+    add_candidate_normal(s, n);
 }
 
 /* Adds the normal of two curved surfaces: rotates n until w has no component perpendicular to it.
  */
-static void add_free(struct settling *s)
+static void add_normal_of_curved_pair(struct settling *s)
 {
     double n[3], t[2][3], w[3], bend[9], bent[3], k[3];
     tact_v3_copy(n, s->found->normal);
@@ -206,7 +207,7 @@ static void add_free(struct settling *s)
             break;
         }
     }
-    add_direction(s, n);
+    add_candidate_normal(s, n);
 }
 
 /* The first candidate with the largest width, except for rounding; NULL: that of the search is
@@ -240,8 +241,8 @@ static void find_farthest(const struct tact_core_pair *pair, const double n[3],
     tact_m3_tmul_v3(in_b, pair->turn, n);
     f->count = s->count;
     for (int i = 0; i < s->count; i++) {
-        tact_curved_along(pair->a, s->point[i].a, back, f->a[i]);
-        tact_curved_along(pair->b, s->point[i].b, in_b, of_b);
+        tact_curved_move_farthest_along(pair->a, s->point[i].a, back, f->a[i]);
+        tact_curved_move_farthest_along(pair->b, s->point[i].b, in_b, of_b);
         tact_m3_mul_v3(f->b[i], pair->turn, of_b);
         tact_v3_add(f->b[i], f->b[i], pair->shift);
     }
@@ -259,10 +260,11 @@ static int coincide(double (*point)[3], int count)
 
 /* Whether a core has one point alone that is farthest along n: not so a cylinder across n, even
  * where the simplex has one end of it only. */
-static int is_single(const struct tact_core *core, const double axis[3], const double n[3],
-                     double (*point)[3], int count)
+static int has_single_farthest_point(const struct tact_core *core, const double axis[3],
+                                     const double n[3], double (*point)[3], int count)
 {
-    int line = core->kind == TACT_SHAPE_CYLINDER && fabs(tact_v3_dot(axis, n)) < ACROSS;
+    int line = core->kind == TACT_SHAPE_CYLINDER &&
+               fabs(tact_v3_dot(axis, n)) < PERPENDICULAR_CYLINDER_SINE;
     return !line && coincide(point, count);
 }
 
@@ -307,7 +309,8 @@ static void add_end(const struct tact_core *core, double (*point)[3], int count,
 
 /* The same over any three differences of the points of A and B: the three of the simplex need not
  * contain the nearest point, as the search stopped at another normal. */
-static void combine_any(struct farthest *f, const double apart[3], double least, double on_a[3])
+static void nearest_combination_of_any_three(struct farthest *f, const double apart[3],
+                                             double least, double on_a[3])
 {
     struct tact_difference all[9];
     int of[9], count = 0;
@@ -337,8 +340,8 @@ static void combine_any(struct farthest *f, const double apart[3], double least,
 
 /* Sets the nearest points of the cores for the normal n. Where one of them has a single point that
  * is farthest, the other's is opposite to it. */
-static void place_points(const struct tact_core_pair *pair, const double n[3], double distance,
-                         struct tact_nearest *found)
+static void set_nearest_points(const struct tact_core_pair *pair, const double n[3],
+                               double distance, struct tact_nearest *found)
 {
     static const int of[3] = {0, 1, 2};
     static const double origin[3] = {0.0, 0.0, 0.0};
@@ -357,37 +360,39 @@ static void place_points(const struct tact_core_pair *pair, const double n[3], d
     double left = combine(&s, f.a, of, found->on_a);
     if (left <= spare * spare) {
         /* the points are opposite to each other */
-    } else if (is_single(pair->a, AXIS, n, f.a, f.count) && is_within(pair, 1, below)) {
+    } else if (has_single_farthest_point(pair->a, AXIS, n, f.a, f.count) &&
+               is_within(pair, 1, below)) {
         tact_v3_copy(found->on_a, f.a[0]);
-    } else if (is_single(pair->b, axis_b, n, f.b, f.count) && is_within(pair, 0, above)) {
+    } else if (has_single_farthest_point(pair->b, axis_b, n, f.b, f.count) &&
+               is_within(pair, 0, above)) {
         tact_v3_copy(found->on_a, above);
     } else {
         add_end(pair->a, f.a, f.count, origin, AXIS);
         add_end(pair->b, f.b, f.count, pair->shift, axis_b);
-        combine_any(&f, apart, left, found->on_a);
+        nearest_combination_of_any_three(&f, apart, left, found->on_a);
     }
     tact_v3_sub(found->on_b, found->on_a, apart);
 }
 
-void tact_settle_normal(struct tact_core_pair *pair, struct tact_nearest *found)
+void tact_refine_separating_normal(struct tact_core_pair *pair, struct tact_nearest *found)
 {
     struct settling s = {.pair = pair, .found = found};
     double line[3];
     for (int side = 0; side < 2; side++) {
-        add_faces(&s, side);
+        add_face_normals(&s, side);
     }
-    add_crossings(&s);
+    add_edge_cross_products(&s);
     for (int side = 0; side < 2; side++) {
         for (int k = 0; line_of(&s, side, k, line); k++) {
-            add_across(&s, line);
+            add_normal_across_line(&s, line);
         }
     }
-    add_free(&s);
+    add_normal_of_curved_pair(&s);
     const struct candidate *c = choose(&s);
     if (c) {
         tact_v3_copy(found->normal, c->n);
         found->bound = found->distance = c->bound;
-        place_points(pair, c->n, c->bound, found);
+        set_nearest_points(pair, c->n, c->bound, found);
     } else { /* bodies that touch, of whose points rounding leaves no direction: the width decides
               */
         found->distance = found->bound;

@@ -9,12 +9,12 @@
 #include "contact/pair/field/lattice_internal.h"
 #include "contact/vec.h"
 
-#define CELLS 48.0  /* number of default cells along the longest side */
-#define THIN 2.0    /* smallest number of cells across a part */
-#define COARSE 2.0  /* cell over thickness, above which the pressure is not resolved */
-#define LINEAR 0.1  /* tolerance for joining cells, over the cell */
-#define DEEPER 0.02 /* the same, over the extent: upper limit */
-#define MOST_NODES                                                                                 \
+#define CELLS 48.0 /* number of default cells along the longest side */
+#define THIN 2.0   /* smallest number of cells across a part */
+#define COARSE 2.0 /* cell over thickness, above which the pressure is not resolved */
+#define LINEAR 0.1 /* tolerance for joining cells, over the cell */
+#define CELL_JOIN_TOLERANCE_LIMIT 0.02 /* the same, over the extent: upper limit */
+#define MAX_LATTICE_NODES                                                                          \
     4e6 /* maximum number of nodes of a lattice; a quarter for one that is refined automatically   \
          */
 
@@ -29,15 +29,16 @@ static double longest_side(const struct tact_mesh *mesh)
     return longest;
 }
 
-static int refuse_cell(const struct tact_mesh *mesh, double cell, struct tact_error *err)
+static int report_refused_cell(const struct tact_mesh *mesh, double cell, struct tact_error *err)
 {
     return tact_error_set(err, -EDOM,
                           "cells of %.3g m make over %g nodes of a mesh of %.3g m; expected a "
                           "larger field cell, or a thickness over %.2g m",
-                          cell, MOST_NODES, longest_side(mesh), longest_side(mesh) / 150.0);
+                          cell, MAX_LATTICE_NODES, longest_side(mesh), longest_side(mesh) / 150.0);
 }
 
-static int refuse_thin(const struct lattice_thin *thin, double cell, struct tact_error *err)
+static int report_too_thin_part(const struct lattice_thin *thin, double cell,
+                                struct tact_error *err)
 {
     return tact_error_set(err, -EDOM,
                           "the mesh is %.3g m thin at (%.4g, %.4g, %.4g), which cells of %.3g m do "
@@ -51,14 +52,14 @@ static int refine(const struct tact_mesh *mesh, double cell, struct lattice *l,
                   struct lattice_thin *thin)
 {
     struct lattice fine;
-    int rc = tact_lattice_create(mesh, cell * thin->cells / THIN, 0.25 * MOST_NODES, &fine);
+    int rc = tact_lattice_create(mesh, cell * thin->cells / THIN, 0.25 * MAX_LATTICE_NODES, &fine);
     if (rc) {
         tact_lattice_release(&fine);
         return rc == -EDOM ? 0 : rc;
     }
     tact_lattice_release(l);
     *l = fine;
-    tact_lattice_thinnest(l, thin);
+    tact_lattice_thinnest_part(l, thin);
     return 0;
 }
 
@@ -75,16 +76,16 @@ static int make_lattice(const struct tact_mesh *mesh, const struct tact_extent_r
                               "expected a field cell of at most %.3g m",
                               cell, recipe->thickness, COARSE * recipe->thickness);
     }
-    int rc = tact_lattice_create(mesh, cell, MOST_NODES, l);
+    int rc = tact_lattice_create(mesh, cell, MAX_LATTICE_NODES, l);
     if (rc) {
-        return rc == -EDOM ? refuse_cell(mesh, cell, err) : rc;
+        return rc == -EDOM ? report_refused_cell(mesh, cell, err) : rc;
     }
-    tact_lattice_thinnest(l, &thin);
+    tact_lattice_thinnest_part(l, &thin);
     for (int tries = 0; tries < 3 && !given && !rc && thin.cells < THIN; tries++) {
         rc = refine(mesh, cell, l, &thin);
     }
     if (!rc && thin.cells < THIN) {
-        rc = refuse_thin(&thin, cell, err);
+        rc = report_too_thin_part(&thin, cell, err);
     }
     return rc;
 }
@@ -100,8 +101,9 @@ static int fill(const struct tact_mesh *mesh, const struct tact_extent_recipe *r
     }
     out->cell = tact_max(l->step[0], tact_max(l->step[1], l->step[2]));
     double tolerance = LINEAR * tact_lattice_step(l);
-    rc =
-        tact_lattice_tets(l, tolerance, tact_min(DEEPER, 2.0 * tolerance / recipe->thickness), out);
+    rc = tact_lattice_tets(l, tolerance,
+                           tact_min(CELL_JOIN_TOLERANCE_LIMIT, 2.0 * tolerance / recipe->thickness),
+                           out);
     return rc == -EDOM ? tact_error_set(err, rc, "no node of the lattice is inside the mesh") : rc;
 }
 

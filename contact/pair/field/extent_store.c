@@ -32,7 +32,8 @@ static size_t extent_bytes(uint64_t vertices, uint64_t tets)
     return (size_t)(4 * vertices * sizeof(double) + 4 * tets * sizeof(uint32_t));
 }
 
-static struct head head_of(const struct tact_mesh *mesh, const struct tact_extent_recipe *recipe)
+static struct head make_extent_file_head(const struct tact_mesh *mesh,
+                                         const struct tact_extent_recipe *recipe)
 {
     struct head head;
     memset(&head, 0, sizeof head);
@@ -72,7 +73,7 @@ static uint8_t *append_bytes(uint8_t *at, const void *from, size_t size)
 void tact_extent_save(const struct tact_extent_store *store, const struct tact_mesh *mesh,
                       const struct tact_extent_recipe *recipe, const struct tact_extent *extent)
 {
-    struct head head = head_of(mesh, recipe);
+    struct head head = make_extent_file_head(mesh, recipe);
     char name[40];
     if (!store || !store->save || !name_of(mesh, &head, name)) {
         return;
@@ -99,8 +100,9 @@ void tact_extent_save(const struct tact_extent_store *store, const struct tact_m
 }
 
 /* 1 where the bytes are a complete extent of this mesh and recipe. Sets *head. */
-static int is_this(const uint8_t *data, size_t size, const struct tact_mesh *mesh,
-                   const struct head *expected, struct head *head)
+static int is_extent_of_mesh_and_recipe(const uint8_t *data, size_t size,
+                                        const struct tact_mesh *mesh, const struct head *expected,
+                                        struct head *head)
 {
     const size_t input = offsetof(struct head, vertices), vertices = 3 * mesh->vertex_count;
     uint64_t sum;
@@ -135,7 +137,7 @@ static void *copy_array(const uint8_t **at, size_t size)
 int tact_extent_load(const struct tact_extent_store *store, const struct tact_mesh *mesh,
                      const struct tact_extent_recipe *recipe, struct tact_extent **out)
 {
-    struct head expected = head_of(mesh, recipe), head;
+    struct head expected = make_extent_file_head(mesh, recipe), head;
     char name[40];
     void *data = NULL;
     size_t size;
@@ -144,8 +146,9 @@ int tact_extent_load(const struct tact_extent_store *store, const struct tact_me
         store->load(store->user, name, &data, &size)) {
         return 0;
     }
-    struct tact_extent *extent =
-        is_this(data, size, mesh, &expected, &head) ? calloc(1, sizeof *extent) : NULL;
+    struct tact_extent *extent = is_extent_of_mesh_and_recipe(data, size, mesh, &expected, &head)
+                                     ? calloc(1, sizeof *extent)
+                                     : NULL;
     if (extent) {
         const uint8_t *at = (const uint8_t *)data + sizeof head + mesh_bytes(mesh);
         extent->vertex_count = (size_t)head.vertices;

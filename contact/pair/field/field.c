@@ -5,8 +5,9 @@
 #include <string.h>
 #include "contact/pair/field/field_internal.h"
 
-#define FLAT 1e-10   /* smallest volume of a tetrahedron, over the cube of its longest edge */
-#define NO_MORE 1e-9 /* pressure on the boundary, over the largest, that is rounding */
+#define FLAT 1e-10 /* smallest volume of a tetrahedron, over the cube of its longest edge */
+#define BOUNDARY_PRESSURE_TOLERANCE                                                                \
+    1e-9 /* pressure on the boundary, over the largest, that is rounding */
 
 /* A side of a cell by its corners, in ascending order. */
 struct side_key {
@@ -38,8 +39,8 @@ static void sort_corners(uint32_t *c)
     }
 }
 
-static void key_of(const struct tact_pressure_field *field, uint32_t cell, uint32_t side,
-                   struct side_key *key)
+static void make_side_key(const struct tact_pressure_field *field, uint32_t cell, uint32_t side,
+                          struct side_key *key)
 {
     const uint32_t *c = field->cells[cell].corner;
     key->cell = cell;
@@ -59,11 +60,11 @@ static void key_of(const struct tact_pressure_field *field, uint32_t cell, uint3
     sort_corners(key->corner);
 }
 
-static struct side_key *sorted_sides(const struct tact_pressure_field *field, size_t sides)
+static struct side_key *list_sorted_sides(const struct tact_pressure_field *field, size_t sides)
 {
     struct side_key *keys = malloc(field->cell_count * sides * sizeof *keys);
     for (size_t i = 0; keys && i < field->cell_count * sides; i++) {
-        key_of(field, (uint32_t)(i / sides), (uint32_t)(i % sides), &keys[i]);
+        make_side_key(field, (uint32_t)(i / sides), (uint32_t)(i % sides), &keys[i]);
     }
     if (keys) {
         qsort(keys, field->cell_count * sides, sizeof *keys, compare_keys);
@@ -114,10 +115,10 @@ static int add_face(struct tact_pressure_field *field, const struct side_key *ke
     return 0;
 }
 
-static int join_tets(struct tact_pressure_field *field, struct tact_error *err)
+static int join_tetrahedra_at_faces(struct tact_pressure_field *field, struct tact_error *err)
 {
     size_t all = 4 * field->cell_count;
-    struct side_key *keys = sorted_sides(field, 4);
+    struct side_key *keys = list_sorted_sides(field, 4);
     field->faces = malloc(all * sizeof *field->faces);
     int rc = keys && field->faces ? 0 : -ENOMEM;
     for (size_t i = 0, n; !rc && i < all; i += n) {
@@ -141,7 +142,8 @@ static double longest_edge(const struct tact_pressure_field *field, const uint32
 }
 
 /* Gradient of a tetrahedron's pressure, and the pressure at the origin. */
-static int fill_tet(struct tact_pressure_field *field, uint32_t i, struct tact_error *err)
+static int set_tetrahedron_gradient(struct tact_pressure_field *field, uint32_t i,
+                                    struct tact_error *err)
 {
     struct field_cell *cell = &field->cells[i];
     const uint32_t *c = cell->corner;
@@ -186,7 +188,7 @@ static int check_boundary(const struct tact_pressure_field *field, struct tact_e
         for (int k = 0; k < 4; k++) {
             for (int side = 0; side < 4; side++) {
                 double p = field->pressure[cell->corner[k]];
-                if (side != k && cell->rim >> side & 1 && p > NO_MORE * most) {
+                if (side != k && cell->rim >> side & 1 && p > BOUNDARY_PRESSURE_TOLERANCE * most) {
                     return tact_error_set(err, -EINVAL,
                                           "the pressure at vertex %u on the surface is %g Pa in "
                                           "place of 0",
@@ -198,8 +200,8 @@ static int check_boundary(const struct tact_pressure_field *field, struct tact_e
     return 0;
 }
 
-static struct tact_pressure_field *new_field(enum tact_pressure_field_kind kind, size_t vertices,
-                                             size_t cells)
+static struct tact_pressure_field *allocate_pressure_field(enum tact_pressure_field_kind kind,
+                                                           size_t vertices, size_t cells)
 {
     struct tact_pressure_field *field = calloc(1, sizeof *field);
     if (!field) {
@@ -221,8 +223,8 @@ static struct tact_pressure_field *new_field(enum tact_pressure_field_kind kind,
     return field;
 }
 
-static int check_given(const double *vertices, size_t vertex_count, const uint32_t *tets,
-                       size_t tet_count, const double *pressure, struct tact_error *err)
+static int check_given_tetrahedra(const double *vertices, size_t vertex_count, const uint32_t *tets,
+                                  size_t tet_count, const double *pressure, struct tact_error *err)
 {
     if (!vertex_count || !tet_count || vertex_count >= TACT_FIELD_NO_CELL ||
         tet_count >= TACT_FIELD_NO_CELL / 4) {
@@ -250,12 +252,13 @@ int tact_field_tets(const double *vertices, size_t vertex_count, const uint32_t 
                     size_t tet_count, const double *pressure, struct tact_pressure_field **out,
                     struct tact_error *err)
 {
-    int rc = check_given(vertices, vertex_count, tets, tet_count, pressure, err);
+    int rc = check_given_tetrahedra(vertices, vertex_count, tets, tet_count, pressure, err);
     *out = NULL;
     if (rc) {
         return rc;
     }
-    struct tact_pressure_field *field = new_field(TACT_FIELD_TETS, vertex_count, tet_count);
+    struct tact_pressure_field *field =
+        allocate_pressure_field(TACT_FIELD_TETS, vertex_count, tet_count);
     if (!field) {
         return -ENOMEM;
     }
@@ -263,9 +266,9 @@ int tact_field_tets(const double *vertices, size_t vertex_count, const uint32_t 
     memcpy(field->pressure, pressure, vertex_count * sizeof(double));
     for (uint32_t i = 0; !rc && i < tet_count; i++) {
         memcpy(field->cells[i].corner, tets + 4 * (size_t)i, 4 * sizeof *tets);
-        rc = fill_tet(field, i, err);
+        rc = set_tetrahedron_gradient(field, i, err);
     }
-    rc = rc ? rc : join_tets(field, err);
+    rc = rc ? rc : join_tetrahedra_at_faces(field, err);
     rc = rc ? rc : check_boundary(field, err);
     rc = rc ? rc : tact_field_build_tree(field);
     if (rc) {
@@ -277,9 +280,9 @@ int tact_field_tets(const double *vertices, size_t vertex_count, const uint32_t 
 }
 
 /* Finds the neighbours of the triangles of a closed surface across their edges. */
-static int join_triangles(struct tact_pressure_field *field)
+static int join_triangles_at_edges(struct tact_pressure_field *field)
 {
-    struct side_key *keys = sorted_sides(field, 3);
+    struct side_key *keys = list_sorted_sides(field, 3);
     if (!keys) {
         return -ENOMEM;
     }
@@ -294,7 +297,7 @@ static int join_triangles(struct tact_pressure_field *field)
 int tact_field_rigid(const struct tact_mesh *mesh, struct tact_pressure_field **out)
 {
     struct tact_pressure_field *field =
-        new_field(TACT_FIELD_RIGID, mesh->vertex_count, mesh->triangle_count);
+        allocate_pressure_field(TACT_FIELD_RIGID, mesh->vertex_count, mesh->triangle_count);
     *out = NULL;
     if (!field) {
         return -ENOMEM;
@@ -310,7 +313,7 @@ int tact_field_rigid(const struct tact_mesh *mesh, struct tact_pressure_field **
         tact_v3_cross(cell->gradient, w, u);
         tact_v3_normalize(cell->gradient, cell->gradient);
     }
-    int rc = join_triangles(field);
+    int rc = join_triangles_at_edges(field);
     rc = rc ? rc : tact_field_build_tree(field);
     if (rc) {
         tact_field_free(field);
@@ -326,7 +329,7 @@ int tact_field_halfspace(double gradient, struct tact_pressure_field **out)
     if (!(gradient > 0.0)) {
         return -EINVAL;
     }
-    struct tact_pressure_field *field = new_field(TACT_FIELD_PLANE, 0, 1);
+    struct tact_pressure_field *field = allocate_pressure_field(TACT_FIELD_PLANE, 0, 1);
     if (!field) {
         return -ENOMEM;
     }

@@ -61,7 +61,7 @@ static void integrate(const struct balls *b, double most, struct tact_patch *pat
 {
     const struct field_rule *rule = b->rule;
     double force = 0.0, stiffness = 0.0, moment = 0.0, cube = 0.0, fourth = 0.0;
-    double peak = tact_field_law(rule->power, most);
+    double peak = tact_field_pressure_law(rule->power, most);
     for (int i = 0; i < TACT_FIELD_NODES; i++) {
         double q = most * rule->node[i], w = rule->weight[i] * peak, y = rule->root[i];
         struct ring at = circle_at_pressure(b, q);
@@ -81,7 +81,8 @@ static void integrate(const struct balls *b, double most, struct tact_patch *pat
 
 /* Describes the pair as balls, the first a sphere; normal: from the second to the first. Returns 0
  * where it is not such a pair. */
-static int as_balls(const struct tact_pair_query *q, int swapped, struct balls *b, double normal[3])
+static int describe_pair_as_balls(const struct tact_pair_query *q, int swapped, struct balls *b,
+                                  double normal[3])
 {
     const struct tact_shape *shape[2] = {swapped ? q->b : q->a, swapped ? q->a : q->b};
     const struct tact_pose *pose[2] = {swapped ? q->pose_b : q->pose_a,
@@ -111,7 +112,7 @@ static int as_balls(const struct tact_pair_query *q, int swapped, struct balls *
 }
 
 /* 1 where the surface is a cap: beyond the middle of a ball its pressure decreases again. */
-static int is_cap(const struct balls *b, double most)
+static int is_spherical_cap(const struct balls *b, double most)
 {
     return b->distance > 0.0 && b->radius[0] - most * b->compliance[0] > 0.0 &&
            (b->plane || (b->radius[1] - most * b->compliance[1] > 0.0 &&
@@ -120,8 +121,9 @@ static int is_cap(const struct balls *b, double most)
 
 /* Points of the surface at level q, on a circle about the line of the centres. origin: the
  * first centre; normal: from the second to the first. */
-static void find_circle(const struct balls *b, double q, const double origin[3],
-                        const double normal[3], const struct tact_patch *patch, double (*out)[3])
+static void points_on_pressure_circle(const struct balls *b, double q, const double origin[3],
+                                      const double normal[3], const struct tact_patch *patch,
+                                      double (*out)[3])
 {
     struct ring at = circle_at_pressure(b, q);
     double rho = sqrt(at.square);
@@ -150,12 +152,12 @@ static void report_pressure(const struct tact_pair_query *q, const struct balls 
         out->area = patch->area;
         out->load = patch->wrench[0];
     }
-    find_circle(b, 0.0, origin, normal, patch, circle[0]);
+    points_on_pressure_circle(b, 0.0, origin, normal, patch, circle[0]);
     for (int k = 1; k <= RINGS; k++) {
         double share = 1.0 - (double)k / RINGS;
         double level = most * (1.0 - share * share);
-        pressure[k % 2] = tact_field_law(b->rule->power, level);
-        find_circle(b, level, origin, normal, patch, circle[k % 2]);
+        pressure[k % 2] = tact_field_pressure_law(b->rule->power, level);
+        points_on_pressure_circle(b, level, origin, normal, patch, circle[k % 2]);
         for (int i = 0; i < SECTORS; i++) {
             const double(*outer)[3] = (const double(*)[3])circle[1 - k % 2];
             const double(*inner)[3] = (const double(*)[3])circle[k % 2];
@@ -173,12 +175,12 @@ static void report_pressure(const struct tact_pair_query *q, const struct balls 
     }
 }
 
-int tact_field_balls(const struct tact_pair_query *q, struct tact_patch *patch)
+int tact_field_patch_of_balls(const struct tact_pair_query *q, struct tact_patch *patch)
 {
     struct balls b;
     double normal[3], x, square;
     int swapped = q->a->kind != TACT_SHAPE_SPHERE;
-    if (!as_balls(q, swapped, &b, normal)) {
+    if (!describe_pair_as_balls(q, swapped, &b, normal)) {
         return 0;
     }
     double depth = b.radius[0] + (b.plane ? 0.0 : b.radius[1]) - b.distance;
@@ -186,7 +188,7 @@ int tact_field_balls(const struct tact_pair_query *q, struct tact_patch *patch)
     if (!(depth > 0.0)) {
         return -EDOM;
     }
-    if (!is_cap(&b, most)) {
+    if (!is_spherical_cap(&b, most)) {
         return 0;
     }
     memset(patch, 0, sizeof *patch);

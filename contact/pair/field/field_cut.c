@@ -11,8 +11,9 @@
 #include <string.h>
 #include "contact/pair/field/field_internal.h"
 
-#define SAME 1e-13    /* difference of two pressures, over the largest, that is rounding */
-#define IN_FACE 1e-12 /* distance from a face, over the size, within which a slice lies in it */
+#define SAME 1e-13 /* difference of two pressures, over the largest, that is rounding */
+#define SLICE_IN_FACE_DISTANCE                                                                     \
+    1e-12 /* distance from a face, over the size, within which a slice lies in it */
 #define LEVEL                                                                                      \
     1e-9 /* change of the difference of two pressures, over their slopes, that counts as zero */
 
@@ -25,9 +26,9 @@ struct outline {
     int16_t side[TACT_FIELD_CORNERS];
 };
 
-void tact_field_place(struct field_pair *pair, const struct tact_pressure_field *a,
-                      const struct tact_pose *pose_a, const struct tact_pressure_field *b,
-                      const struct tact_pose *pose_b)
+void tact_field_place_pair(struct field_pair *pair, const struct tact_pressure_field *a,
+                           const struct tact_pose *pose_a, const struct tact_pressure_field *b,
+                           const struct tact_pose *pose_b)
 {
     double from[9], to[9], between[3];
     pair->a = a;
@@ -43,14 +44,14 @@ void tact_field_place(struct field_pair *pair, const struct tact_pressure_field 
     tact_m3_tmul_v3(pair->shift, to, between);
 }
 
-static const double *corner_of(const struct tact_pressure_field *field,
-                               const struct field_cell *cell, int k)
+static const double *cell_corner(const struct tact_pressure_field *field,
+                                 const struct field_cell *cell, int k)
 {
     return field->vertices + 3 * (size_t)cell->corner[k];
 }
 
 /* Transforms a point of a to the frame of b. */
-static void to_b(const struct field_pair *pair, const double *x, double *out)
+static void point_to_frame_of_b(const struct field_pair *pair, const double *x, double *out)
 {
     double from[3];
     tact_v3_sub(from, x, pair->shift);
@@ -100,7 +101,7 @@ static int clip(struct outline *o, int c, int positive, int label)
     return m > 2;
 }
 
-static int has_sides(const struct outline *o, int c, int positive)
+static int has_corners_on_side(const struct outline *o, int c, int positive)
 {
     int inside = 0;
     for (int i = 0; i < o->n; i++) {
@@ -112,8 +113,8 @@ static int has_sides(const struct outline *o, int c, int positive)
 /* 1 where a slice in face c of b's cell belongs to this cell: the contact surface is where the
  * difference of pressures changes from negative to 0 or positive, and belongs to the negative side.
  * It may be 0 on all of the other side, where the fields are equal. */
-static int is_below(const struct field_pair *pair, const struct field_cell *cb, int c,
-                    const struct field_polygon *plane)
+static int belongs_to_cell_below(const struct field_pair *pair, const struct field_cell *cb, int c,
+                                 const struct field_polygon *plane)
 {
     double in[3], beyond[3], differ[3];
     tact_m3_mul_v3(in, pair->turn, pair->b->faces[cb->face[c]]);
@@ -129,7 +130,7 @@ static int is_below(const struct field_pair *pair, const struct field_cell *cb, 
 }
 
 /* The face of the cell that contains the whole slice; -1: none. */
-static int face_of(const struct outline *o, double slack)
+static int face_containing_slice(const struct outline *o, double slack)
 {
     for (int c = 0; c < 4; c++) {
         double most = 0.0;
@@ -160,12 +161,12 @@ static void find_distances(struct outline *o, const struct tact_pressure_field *
 static int clip_by_cell(struct outline *o, const struct field_cell *cell, int in, int label)
 {
     for (int c = 0; c < 4; c++) {
-        if (c != in && !has_sides(o, c, cell->inside >> c & 1)) {
+        if (c != in && !has_corners_on_side(o, c, cell->inside >> c & 1)) {
             return 0;
         }
     }
     for (int c = 0; c < 4; c++) {
-        if (c != in && has_sides(o, c, cell->inside >> c & 1) < 2 &&
+        if (c != in && has_corners_on_side(o, c, cell->inside >> c & 1) < 2 &&
             !clip(o, c, cell->inside >> c & 1, label + c)) {
             return 0;
         }
@@ -207,8 +208,8 @@ static int slice(const struct field_pair *pair, const struct field_cell *cell, c
         }
     }
     for (int i = 0; i < n; i++) {
-        const double *p = corner_of(pair->a, cell, ends[i][0]);
-        const double *q = corner_of(pair->a, cell, ends[i][1]);
+        const double *p = cell_corner(pair->a, cell, ends[i][0]);
+        const double *q = cell_corner(pair->a, cell, ends[i][1]);
         memset(o->x[i], 0, sizeof o->x[i]);
         crossing_point(p, q, e[ends[i][0]], e[ends[i][1]], 3, o->x[i]);
         o->side[i] = (int16_t)side[i];
@@ -220,15 +221,16 @@ static int slice(const struct field_pair *pair, const struct field_cell *cell, c
 /* Slices by the plane of equal pressure. Where the fields are equal except for rounding, the
  * difference is set to 0, so that their common volume is on one side. -1: they are equal in all of
  * it. */
-static int slice_equal(const struct field_pair *pair, const struct field_cell *ca,
-                       const struct field_cell *cb, struct outline *o, struct field_polygon *plane)
+static int slice_by_equal_pressure_plane(const struct field_pair *pair, const struct field_cell *ca,
+                                         const struct field_cell *cb, struct outline *o,
+                                         struct field_polygon *plane)
 {
     int hard = pair->b->rigid, same = 0;
     double e[4], differ[3], rounding = SAME * pair->a->nodes[0].most;
     tact_m3_mul_v3(plane->slope_b, pair->turn, cb->gradient);
     double base = cb->base - tact_v3_dot(plane->slope_b, pair->shift);
     for (int k = 0; k < 4; k++) {
-        e[k] = tact_v3_dot(plane->slope_b, corner_of(pair->a, ca, k)) + base;
+        e[k] = tact_v3_dot(plane->slope_b, cell_corner(pair->a, ca, k)) + base;
         if (!hard) {
             e[k] -= pair->a->pressure[ca->corner[k]];
             e[k] = fabs(e[k]) <= rounding ? 0.0 : e[k];
@@ -247,7 +249,7 @@ static void triangle_in_a(const struct field_pair *pair, const struct field_cell
 {
     for (int k = 0; k < 3; k++) {
         memset(o->x[k], 0, sizeof o->x[k]);
-        tact_m3_mul_v3(o->x[k], pair->turn, corner_of(pair->b, cb, k));
+        tact_m3_mul_v3(o->x[k], pair->turn, cell_corner(pair->b, cb, k));
         tact_v3_add(o->x[k], o->x[k], pair->shift);
         o->side[k] = (int16_t)(4 + k);
     }
@@ -266,40 +268,41 @@ static int clip_pressure(struct outline *o, const struct field_polygon *plane)
     return clip(o, 0, 1, -1);
 }
 
-static int cut_outline(const struct field_pair *pair, const struct field_cell *ca,
-                       const struct field_cell *cb, struct outline *o, struct field_polygon *plane)
+static int cut_pair_outline(const struct field_pair *pair, const struct field_cell *ca,
+                            const struct field_cell *cb, struct outline *o,
+                            struct field_polygon *plane)
 {
     double at[TACT_FIELD_CORNERS][3];
     int rc = 1;
     if (pair->b->kind == TACT_FIELD_RIGID) {
         triangle_in_a(pair, cb, o, plane);
     } else {
-        rc = slice_equal(pair, ca, cb, o, plane);
+        rc = slice_by_equal_pressure_plane(pair, ca, cb, o, plane);
     }
     if (rc <= 0) {
         return rc;
     }
     if (pair->b->kind == TACT_FIELD_TETS) {
         for (int i = 0; i < o->n; i++) {
-            to_b(pair, o->x[i], at[i]);
+            point_to_frame_of_b(pair, o->x[i], at[i]);
         }
         find_distances(o, pair->b, cb, (const double(*)[3])at);
-        int in = face_of(o, IN_FACE * pair->b->size);
-        rc = (in < 0 || is_below(pair, cb, in, plane)) && clip_by_cell(o, cb, in, 4);
+        int in = face_containing_slice(o, SLICE_IN_FACE_DISTANCE * pair->b->size);
+        rc = (in < 0 || belongs_to_cell_below(pair, cb, in, plane)) && clip_by_cell(o, cb, in, 4);
     } else if (pair->b->kind == TACT_FIELD_RIGID && pair->a->kind == TACT_FIELD_TETS) {
         for (int i = 0; i < o->n; i++) {
             tact_v3_copy(at[i], o->x[i]);
         }
         find_distances(o, pair->a, ca, (const double(*)[3])at);
-        int in = face_of(o, IN_FACE * pair->a->size);
+        int in = face_containing_slice(o, SLICE_IN_FACE_DISTANCE * pair->a->size);
         plane->in_face = in >= 0 && ca->next[in] != TACT_FIELD_NO_CELL;
         rc = clip_by_cell(o, ca, -1, 0);
     }
     return rc && (pair->a->kind == TACT_FIELD_PLANE || ca->rim & 16) ? clip_pressure(o, plane) : rc;
 }
 
-int tact_field_cut(const struct field_pair *pair, uint32_t i, uint32_t j,
-                   struct field_polygon *polygon)
+int tact_field_cut_cells(const struct field_pair *pair, uint32_t i, uint32_t j,
+                         struct field_polygon *polygon)
 {
     const struct field_cell *ca = &pair->a->cells[i], *cb = &pair->b->cells[j];
     struct outline o;
@@ -310,7 +313,7 @@ int tact_field_cut(const struct field_pair *pair, uint32_t i, uint32_t j,
     polygon->base = ca->base;
     polygon->power = pair->a->power;
     tact_v3_copy(polygon->slope_a, ca->gradient);
-    int rc = cut_outline(pair, ca, cb, &o, polygon);
+    int rc = cut_pair_outline(pair, ca, cb, &o, polygon);
     polygon->corners = rc > 0 ? o.n : 0;
     memcpy(polygon->side, o.side, (size_t)polygon->corners * sizeof *o.side);
     for (int k = 0; k < polygon->corners; k++) {

@@ -53,7 +53,8 @@ static void split_prism(const double (*p)[3], double (*tet)[4][3])
 }
 
 /* The part of a tetrahedron above a plane, as up to three tetrahedra; returns their number. */
-static int cut_tet(const double (*x)[3], const double *plane, double (*tet)[4][3])
+static int cut_tetrahedron_above_plane(const double (*x)[3], const double *plane,
+                                       double (*tet)[4][3])
 {
     double at[4], prism[6][3];
     int up[4], down[4], ups = 0, downs = 0;
@@ -93,7 +94,7 @@ static double integrate_within(const struct integrand *f, const double (*x)[3], 
     if (k == f->part->planes) {
         return integral(f, x);
     }
-    int n = cut_tet(x, f->part->plane[k], tet);
+    int n = cut_tetrahedron_above_plane(x, f->part->plane[k], tet);
     for (int i = 0; i < n; i++) {
         sum += integrate_within(f, (const double(*)[3])tet[i], k + 1);
     }
@@ -130,7 +131,7 @@ static void add_plane(struct part *part, const double *p, const double *q, const
     plane[3] = tact_v3_dot(plane, p);
 }
 
-static void add_tet(struct part *part, const double (*x)[3])
+static void add_tetrahedron_planes(struct part *part, const double (*x)[3])
 {
     for (int k = 0; k < 4; k++) {
         add_plane(part, x[(k + 1) % 4], x[(k + 2) % 4], x[(k + 3) % 4], x[k]);
@@ -138,7 +139,7 @@ static void add_tet(struct part *part, const double (*x)[3])
 }
 
 /* Adds the half-space in which a function is positive. */
-static void add_above(struct part *part, const double *slope, double base)
+static void add_positive_halfspace(struct part *part, const double *slope, double base)
 {
     double *plane = part->plane[part->planes++];
     tact_v3_copy(plane, slope);
@@ -158,24 +159,24 @@ static double overlap_integral(const struct field_pair *pair, uint32_t i, uint32
     double base = cb->base - tact_v3_dot(slope, pair->shift);
     if (pair->b->kind == TACT_FIELD_TETS) {
         corners_of(pair, 1, j, other);
-        add_tet(&part, (const double(*)[3])other);
+        add_tetrahedron_planes(&part, (const double(*)[3])other);
     }
     if (ca->rim & 16) {
-        add_above(&part, ca->gradient, ca->base);
+        add_positive_halfspace(&part, ca->gradient, ca->base);
     }
     if (pair->b->kind == TACT_FIELD_PLANE || cb->rim & 16) {
-        add_above(&part, slope, base);
+        add_positive_halfspace(&part, slope, base);
     }
     tact_v3_copy(f.slope, ca->gradient);
     double sum = integrate_within(&f, (const double(*)[3])x, 0);
     tact_v3_sub(f.slope, ca->gradient, slope);
     f.base = ca->base - base;
-    add_above(&part, f.slope, f.base);
+    add_positive_halfspace(&part, f.slope, f.base);
     return sum - integrate_within(&f, (const double(*)[3])x, 0);
 }
 
 /* Integral of the soft pressure over the rigid half-space of b. */
-static double over_plane(const struct field_pair *pair, uint32_t i)
+static double integral_over_halfspace(const struct field_pair *pair, uint32_t i)
 {
     const struct field_cell *ca = &pair->a->cells[i];
     struct part part = {.planes = 0};
@@ -184,16 +185,17 @@ static double over_plane(const struct field_pair *pair, uint32_t i)
     corners_of(pair, 0, i, x);
     tact_v3_copy(f.slope, ca->gradient);
     tact_m3_mul_v3(slope, pair->turn, pair->b->cells->gradient);
-    add_above(&part, slope, -tact_v3_dot(slope, pair->shift));
+    add_positive_halfspace(&part, slope, -tact_v3_dot(slope, pair->shift));
     if (ca->rim & 16) {
-        add_above(&part, ca->gradient, ca->base);
+        add_positive_halfspace(&part, ca->gradient, ca->base);
     }
     return integrate_within(&f, (const double(*)[3])x, 0);
 }
 
 /* Integral of the pressure of cell i over the tetrahedron of a rigid triangle and an apex, negative
  * where the apex is outside of the triangle. */
-static double over_cone(const struct field_pair *pair, uint32_t i, uint32_t j, const double *apex)
+static double integral_over_triangle_cone(const struct field_pair *pair, uint32_t i, uint32_t j,
+                                          const double *apex)
 {
     const struct field_cell *ca = &pair->a->cells[i];
     struct part part = {.planes = 0};
@@ -209,11 +211,11 @@ static double over_cone(const struct field_pair *pair, uint32_t i, uint32_t j, c
         return 0.0;
     }
     if (pair->a->kind == TACT_FIELD_PLANE || ca->rim & 16) {
-        add_above(&part, ca->gradient, ca->base);
+        add_positive_halfspace(&part, ca->gradient, ca->base);
     }
     if (pair->a->kind == TACT_FIELD_TETS) {
         corners_of(pair, 0, i, x);
-        add_tet(&part, (const double(*)[3])cone);
+        add_tetrahedron_planes(&part, (const double(*)[3])cone);
     } else {
         memcpy(x, cone, sizeof x);
     }
@@ -238,14 +240,14 @@ static double overlap_integral_of_nodes(const struct field_pair *pair, const str
                          overlap_integral_of_nodes(pair, child + 1, b);
 }
 
-static double with_rigid(const struct field_pair *pair)
+static double overlap_energy_with_rigid(const struct field_pair *pair)
 {
     double apex[3], sum = 0.0;
     tact_m3_mul_v3(apex, pair->turn, pair->b->vertices);
     tact_v3_add(apex, apex, pair->shift);
     for (uint32_t i = 0; i < pair->a->cell_count; i++) {
         for (uint32_t j = 0; j < pair->b->cell_count; j++) {
-            sum += over_cone(pair, i, j, apex);
+            sum += integral_over_triangle_cone(pair, i, j, apex);
         }
     }
     return sum;
@@ -260,19 +262,19 @@ double tact_field_energy(const struct tact_pressure_field *a, const struct tact_
     if (!tact_field_can_touch(a, b)) {
         return NAN;
     }
-    tact_field_place(&pair, swap ? b : a, swap ? pose_b : pose_a, swap ? a : b,
-                     swap ? pose_a : pose_b);
+    tact_field_place_pair(&pair, swap ? b : a, swap ? pose_b : pose_a, swap ? a : b,
+                          swap ? pose_a : pose_b);
     if (pair.a->power != 1.0) {
         return NAN;
     }
     if (pair.b->kind == TACT_FIELD_RIGID) {
-        return with_rigid(&pair);
+        return overlap_energy_with_rigid(&pair);
     }
     if (pair.b->kind == TACT_FIELD_TETS) {
         return overlap_integral_of_nodes(&pair, pair.a->nodes, pair.b->nodes);
     }
     for (uint32_t i = 0; i < pair.a->cell_count; i++) {
-        sum += pair.b->rigid ? over_plane(&pair, i) : overlap_integral(&pair, i, 0);
+        sum += pair.b->rigid ? integral_over_halfspace(&pair, i) : overlap_integral(&pair, i, 0);
     }
     return sum;
 }

@@ -85,9 +85,9 @@ static inline int tact_field_must_swap(const struct tact_pressure_field *a,
     return a->kind == TACT_FIELD_RIGID;
 }
 
-void tact_field_place(struct field_pair *pair, const struct tact_pressure_field *a,
-                      const struct tact_pose *pose_a, const struct tact_pressure_field *b,
-                      const struct tact_pose *pose_b);
+void tact_field_place_pair(struct field_pair *pair, const struct tact_pressure_field *a,
+                           const struct tact_pose *pose_a, const struct tact_pressure_field *b,
+                           const struct tact_pose *pose_b);
 
 /* Capacity for a polygon's corners: a slice of a tetrahedron has 4, each face of the other and the
  * plane of zero pressure add one, and rounding where an edge lies in a face adds some more. */
@@ -123,19 +123,20 @@ struct field_polygon {
 };
 
 /* The pressure q^m [Pa]; 0 where q is not positive. */
-double tact_field_law(double power, double q);
+double tact_field_pressure_law(double power, double q);
 
 /* The power of a material's law; 1 by default. */
-static inline double tact_field_power(const struct tact_field_material *material)
+static inline double tact_field_law_power(const struct tact_field_material *material)
 {
     return material->power > 0.0 ? material->power : 1.0;
 }
 
 /* Increase of q with depth [Pa^(1/m)/m]: E^(1/m) / T. */
-double tact_field_slope(const struct tact_field_material *material);
+double tact_field_pressure_slope(const struct tact_field_material *material);
 
 /* The moments of the derivative of the law, with which gradients of q become those of pressure. */
-static inline const struct field_moments *tact_field_springs(const struct field_polygon *polygon)
+static inline const struct field_moments *
+tact_field_spring_moments(const struct field_polygon *polygon)
 {
     return polygon->power == 1.0 ? &polygon->flat : &polygon->springs;
 }
@@ -145,8 +146,8 @@ void tact_field_integrate_law(struct field_polygon *polygon);
 
 /* Cuts out the polygon of cells i of a and j of b, without its integrals. 1; 0 where there is none;
  * -1 where the two fields are equal in a volume. */
-int tact_field_cut(const struct field_pair *pair, uint32_t i, uint32_t j,
-                   struct field_polygon *polygon);
+int tact_field_cut_cells(const struct field_pair *pair, uint32_t i, uint32_t j,
+                         struct field_polygon *polygon);
 
 /* Computes its integrals. */
 void tact_field_integrate(struct field_polygon *polygon);
@@ -161,13 +162,13 @@ struct field_sums {
     size_t alike; /* polygons of nearly equal fields, without stiffness */
 };
 
-void tact_field_add(struct field_sums *sums, const struct field_polygon *polygon);
+void tact_field_add_polygon(struct field_sums *sums, const struct field_polygon *polygon);
 
 /* Moves the origin of the sums to their centre of pressure. */
-void tact_field_centre(struct field_sums *sums);
+void tact_field_shift_to_pressure_centre(struct field_sums *sums);
 
 /* Transforms a 6 x 6 matrix of twists to another frame: turn has its axes as rows. */
-void tact_field_turn(const double *matrix, const double *turn, double *out);
+void tact_field_rotate_matrix(const double *matrix, const double *turn, double *out);
 
 /* The contact surface of two fields. */
 struct field_surface {
@@ -179,9 +180,11 @@ struct field_surface {
 };
 
 /* Finds the contact surface. 1, 0 where there is none, -ENOSPC, -ENOTSUP. */
-int tact_field_find(const struct tact_pressure_field *a, const struct tact_pose *pose_a,
-                    const struct tact_pressure_field *b, const struct tact_pose *pose_b,
-                    struct tact_field_scratch *scratch, struct field_surface *out);
+int tact_field_find_contact_surface(const struct tact_pressure_field *a,
+                                    const struct tact_pose *pose_a,
+                                    const struct tact_pressure_field *b,
+                                    const struct tact_pose *pose_b,
+                                    struct tact_field_scratch *scratch, struct field_surface *out);
 
 /* 1 where boxes overlap: one in the frame of a, the other in that of b. */
 int tact_field_boxes_overlap(const struct field_pair *pair, const struct field_box *a,

@@ -23,14 +23,14 @@ static const double weight[NODES] = {0.085662246189585178, 0.18038078652406930,
                                      0.23395696728634552,  0.23395696728634552,
                                      0.18038078652406930,  0.085662246189585178};
 
-double tact_field_law(double power, double q)
+double tact_field_pressure_law(double power, double q)
 {
     return power == 1.0 ? q : q > 0.0 ? tact_pow(q, power) : 0.0;
 }
 
-double tact_field_slope(const struct tact_field_material *material)
+double tact_field_pressure_slope(const struct tact_field_material *material)
 {
-    double power = tact_field_power(material);
+    double power = tact_field_law_power(material);
     double top = power == 1.0 ? material->modulus : tact_pow(material->modulus, 1.0 / power);
     return top / material->thickness;
 }
@@ -42,8 +42,8 @@ struct level {
 
 /* Integrals over t from 0 to 1 of t^k q^m and t^k m q^(m - 1), k = 1, 2, 3, with q from `apex` to
  * `base`. */
-static void integrate_levels(double m, const struct level *apex, const struct level *base,
-                             double load[3], double spring[3])
+static void integrate_between_levels(double m, const struct level *apex, const struct level *base,
+                                     double load[3], double spring[3])
 {
     double step = base->q - apex->q;
     memset(load, 0, 3 * sizeof *load);
@@ -122,7 +122,7 @@ static void integrate_triangle(double m, double area, const double (*x)[3], cons
         const int apex = upper ? far : low;
         double twice = 2.0 * area * (upper ? 1.0 - share : share), of_load[3], of_spring[3];
         if (upper ? share < 1.0 : share > 0.0) {
-            integrate_levels(m, &at[apex], &at[middle], of_load, of_spring);
+            integrate_between_levels(m, &at[apex], &at[middle], of_load, of_spring);
             add_part(load, twice, of_load, x[apex], x[middle], cut);
             add_part(spring, twice, of_spring, x[apex], x[middle], cut);
         }
@@ -137,7 +137,7 @@ void tact_field_integrate_law(struct field_polygon *p)
     for (int k = 0; k < p->corners; k++) {
         tact_v3_sub(from[k], p->corner[k], p->corner[0]);
         at[k].q = tact_max(p->base + tact_v3_dot(p->slope_a, p->corner[k]), 0.0);
-        at[k].p = tact_field_law(p->power, at[k].q);
+        at[k].p = tact_field_pressure_law(p->power, at[k].q);
     }
     for (int k = 1; k + 1 < p->corners; k++) {
         const struct level of[3] = {at[0], at[k], at[k + 1]};

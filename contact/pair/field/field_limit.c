@@ -14,7 +14,7 @@
 #include "contact/pair/field/field_model_internal.h"
 
 /* Square of a part's arm over its mean square, and the number of Newton's steps for it. */
-#define USUAL 0.5
+#define USUAL_ARM_SQUARE_SHARE 0.5
 #define LEAST 0.35
 #define MOST 0.65
 enum { STEPS = 4 };
@@ -31,7 +31,7 @@ struct part {
 /* Finds the direction and the weight. A body that spins quickly resists a slow slip by the mean of
  * the inverse distance, so that the parts near the centre are to be smaller: the largest second
  * moment is divided by three halves of a power of the distance. */
-static void weigh_part(struct part *part)
+static void compute_part_weight(struct part *part)
 {
     double sum = part->xx + part->yy, half = 0.5 * (part->xx - part->yy);
     double apart = sqrt(half * half + part->xy * part->xy);
@@ -51,8 +51,8 @@ struct moments {
     double load, x, y, xx, xy, yy, own;
 };
 
-static void add_to_moments(const struct field_points *points, int i, double dx, double dy,
-                           struct moments *m)
+static void add_point_to_moments(const struct field_points *points, int i, double dx, double dy,
+                                 struct moments *m)
 {
     double load = points->load[i], lx = load * dx, ly = load * dy;
     m->load += load;
@@ -65,7 +65,7 @@ static void add_to_moments(const struct field_points *points, int i, double dx, 
 }
 
 /* Sets a part from its moments about (x, y). */
-static void set_part(const struct moments *m, double x, double y, struct part *part)
+static void set_pressure_part(const struct moments *m, double x, double y, struct part *part)
 {
     double inverse = 1.0 / m->load, dx = m->x * inverse, dy = m->y * inverse;
     part->load = m->load;
@@ -75,10 +75,10 @@ static void set_part(const struct moments *m, double x, double y, struct part *p
     part->xy = m->xy - m->x * dy;
     part->yy = tact_max(m->yy - m->y * dy, 0.0);
     part->own = tact_max(m->own, 0.0);
-    weigh_part(part);
+    compute_part_weight(part);
 }
 
-static void swap_points(struct field_points *points, int i, int j)
+static void swap_field_points(struct field_points *points, int i, int j)
 {
     double *of[4] = {points->x, points->y, points->load, points->own};
     for (int k = 0; k < 4; k++) {
@@ -89,7 +89,7 @@ static void swap_points(struct field_points *points, int i, int j)
 }
 
 /* Divides a part across its longest axis at its mean point. Returns 0 where its points are one. */
-static int divide_part(struct field_points *points, struct part *part, struct part *other)
+static int divide_pressure_part(struct field_points *points, struct part *part, struct part *other)
 {
     const double x = part->x, y = part->y, ax = part->axis[0], ay = part->axis[1];
     int low = part->first, high = part->first + part->count;
@@ -97,8 +97,8 @@ static int divide_part(struct field_points *points, struct part *part, struct pa
     while (low < high) {
         double dx = points->x[low] - x, dy = points->y[low] - y;
         if (dx * ax + dy * ay > 0.0) {
-            add_to_moments(points, low, dx, dy, &m);
-            swap_points(points, low, --high);
+            add_point_to_moments(points, low, dx, dy, &m);
+            swap_field_points(points, low, --high);
         } else {
             low++;
         }
@@ -113,8 +113,8 @@ static int divide_part(struct field_points *points, struct part *part, struct pa
     const struct moments left = {
         part->load - m.load, -m.x, -m.y, part->xx - m.xx, part->xy - m.xy, part->yy - m.yy,
         part->own - m.own};
-    set_part(&m, x, y, other);
-    set_part(&left, x, y, part);
+    set_pressure_part(&m, x, y, other);
+    set_pressure_part(&left, x, y, part);
     return 1;
 }
 
@@ -126,15 +126,16 @@ static int divide_pressure(struct field_points *points, struct part *part)
     part->count = points->count;
     struct moments m = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
     for (int i = 0; i < points->count; i++) {
-        add_to_moments(points, i, points->x[i], points->y[i], &m);
+        add_point_to_moments(points, i, points->x[i], points->y[i], &m);
     }
-    set_part(&m, 0.0, 0.0, part);
+    set_pressure_part(&m, 0.0, 0.0, part);
     while (count < TACT_FRICTION_POINTS) {
         int best = 0;
         for (int i = 1; i < count; i++) {
             best = part[i].weight > part[best].weight ? i : best;
         }
-        if (!(part[best].weight > 0.0) || !divide_part(points, &part[best], &part[count])) {
+        if (!(part[best].weight > 0.0) ||
+            !divide_pressure_part(points, &part[best], &part[count])) {
             break;
         }
         count++;
@@ -143,20 +144,20 @@ static int divide_pressure(struct field_points *points, struct part *part)
 }
 
 /* Mean distance of the pressure from the centre. */
-static double mean_distance(const struct field_points *points)
+static double mean_pressure_distance(const struct field_points *points)
 {
     double arm = 0.0, load = 0.0;
     for (int i = 0; i < points->count; i++) {
         double x = points->x[i], y = points->y[i];
         load += points->load[i];
-        arm += points->load[i] * sqrt(x * x + y * y + USUAL * points->own[i]);
+        arm += points->load[i] * sqrt(x * x + y * y + USUAL_ARM_SQUARE_SHARE * points->own[i]);
     }
     return arm / load;
 }
 
 /* Torsion arm of the parts with this share of their mean squares, and its derivative. */
-static double torsion_arm(const struct tact_friction_points *p, const double *square, double share,
-                          double *slope)
+static double torsion_arm_of_parts(const struct tact_friction_points *p, const double *square,
+                                   double share, double *slope)
 {
     double arm = 0.0;
     *slope = 0.0;
@@ -168,10 +169,10 @@ static double torsion_arm(const struct tact_friction_points *p, const double *sq
     return arm;
 }
 
-void tact_field_limit(struct field_points *points, struct tact_patch *patch)
+void tact_field_friction_limit(struct field_points *points, struct tact_patch *patch)
 {
     struct part part[TACT_FRICTION_POINTS];
-    double square[TACT_FRICTION_POINTS], load = 0.0, share = USUAL, slope;
+    double square[TACT_FRICTION_POINTS], load = 0.0, share = USUAL_ARM_SQUARE_SHARE, slope;
     struct tact_friction_points *p = &patch->points;
     p->count = points->count ? divide_pressure(points, part) : 0;
     for (int i = 0; i < p->count; i++) {
@@ -183,14 +184,14 @@ void tact_field_limit(struct field_points *points, struct tact_patch *patch)
         p->share[i] = part[i].load / load;
         square[i] = (part[i].xx + part[i].yy + part[i].own) / part[i].load;
     }
-    double exact = p->count ? mean_distance(points) : 0.0;
+    double exact = p->count ? mean_pressure_distance(points) : 0.0;
     for (int i = 0; i < STEPS && exact > 0.0; i++) {
-        double miss = exact - torsion_arm(p, square, share, &slope);
+        double miss = exact - torsion_arm_of_parts(p, square, share, &slope);
         share = slope > 0.0 ? tact_max(LEAST, tact_min(MOST, share + miss / slope)) : share;
     }
     for (int i = 0; i < p->count; i++) {
         p->arm[i] = sqrt(share * square[i]);
     }
-    patch->spin_arm = torsion_arm(p, square, share, &slope);
+    patch->spin_arm = torsion_arm_of_parts(p, square, share, &slope);
     patch->surface = patch->spin_arm > 0.0 ? TACT_SURFACE_POINTS : TACT_SURFACE_ELLIPSOID;
 }

@@ -9,8 +9,8 @@
 
 /* The polygon in which the pressure of a tetrahedron is 0. Returns the number of its corners, 0, 3
  * or 4; x: the corners in order. */
-static int zero_of(const struct tact_pressure_field *field, const struct field_cell *cell,
-                   double x[4][3])
+static int zero_pressure_polygon(const struct tact_pressure_field *field,
+                                 const struct field_cell *cell, double x[4][3])
 {
     int up[4], down[4], ups = 0, downs = 0;
     for (int k = 0; k < 4; k++) {
@@ -42,7 +42,7 @@ static double box_distance2(const struct field_box *box, const double *x)
 }
 
 /* Distance of a point from the surface of zero pressure [m]. */
-static double zero_distance(const struct tact_pressure_field *field, const double *x)
+static double distance_from_zero_surface(const struct tact_pressure_field *field, const double *x)
 {
     uint32_t stack[TACT_FIELD_DEPTH + 2];
     double best = INFINITY, zero[4][3];
@@ -61,7 +61,7 @@ static double zero_distance(const struct tact_pressure_field *field, const doubl
             stack[top++] = first + near;
             continue;
         }
-        int count = zero_of(field, &field->cells[node->first], zero);
+        int count = zero_pressure_polygon(field, &field->cells[node->first], zero);
         for (int i = 1; i + 1 < count; i++) {
             best = tact_min(best, tact_triangle_distance2(x, zero[0], zero[i], zero[i + 1]));
         }
@@ -156,8 +156,8 @@ static double polygon_area(const double (*x)[3], int count)
     return area;
 }
 
-static void measure_tets(const struct tact_pressure_field *field, double slope,
-                         struct tact_field_quality *out)
+static void measure_tetrahedra(const struct tact_pressure_field *field, double slope,
+                               struct tact_field_quality *out)
 {
     double area = 0.0, sum = 0.0, square = 0.0, zero[4][3];
     for (size_t i = 0; i < field->cell_count; i++) {
@@ -168,7 +168,7 @@ static void measure_tets(const struct tact_pressure_field *field, double slope,
             out->deepest = tact_max(out->deepest, v[k] / slope);
         }
         out->volume += tet_volume(field, cell) * positive_fraction(v);
-        int count = zero_of(field, cell, zero);
+        int count = zero_pressure_polygon(field, cell, zero);
         double part = polygon_area((const double(*)[3])zero, count);
         double steep = tact_v3_norm(cell->gradient) / slope;
         area += part;
@@ -181,10 +181,10 @@ static void measure_tets(const struct tact_pressure_field *field, double slope,
 }
 
 /* Adds a point of the mesh with the area that it represents. */
-static void add_place(const struct tact_pressure_field *field, const double *x, double area,
-                      double *square, struct tact_field_quality *out)
+static void add_sampled_mesh_point(const struct tact_pressure_field *field, const double *x,
+                                   double area, double *square, struct tact_field_quality *out)
 {
-    double far = zero_distance(field, x);
+    double far = distance_from_zero_surface(field, x);
     *square += area * far * far;
     if (far > out->worst) {
         out->worst = far;
@@ -200,7 +200,7 @@ void tact_field_measure(const struct tact_pressure_field *field, double slope,
     if (field->kind != TACT_FIELD_TETS) {
         return;
     }
-    measure_tets(field, slope, out);
+    measure_tetrahedra(field, slope, out);
     for (size_t i = 0; i < mesh->triangle_count; i++) {
         double x[3][3], middle[3];
         for (int k = 0; k < 3; k++) {
@@ -211,9 +211,10 @@ void tact_field_measure(const struct tact_pressure_field *field, double slope,
         }
         double area = polygon_area((const double(*)[3])x, 3);
         total += area;
-        add_place(field, middle, 0.75 * area, &square, out); /* exact where the square of the */
-        for (int k = 0; k < 3; k++) {                        /* distance is quadratic */
-            add_place(field, x[k], area / 12.0, &square, out);
+        add_sampled_mesh_point(field, middle, 0.75 * area, &square,
+                               out);  /* exact where the square of the */
+        for (int k = 0; k < 3; k++) { /* distance is quadratic */
+            add_sampled_mesh_point(field, x[k], area / 12.0, &square, out);
         }
     }
     out->rms = total > 0.0 ? sqrt(square / total) : 0.0;

@@ -60,10 +60,10 @@ static int prepare(const struct tact_contact_model *model, const struct tact_sha
         return rc ? rc : -ENOMEM;
     }
     rc = tact_field_of_shape(shape, &layer, &d->field, err);
-    d->slope = soft ? tact_field_slope(&layer) : INFINITY;
+    d->slope = soft ? tact_field_pressure_slope(&layer) : INFINITY;
     d->own = layer.kind == TACT_EXTENT_AUTO;
     if (!rc && soft) {
-        tact_field_make_rule(tact_field_power(&layer), &d->rule);
+        tact_field_make_rule(tact_field_law_power(&layer), &d->rule);
         d->scratch = tact_field_scratch_create(TACT_FIELD_POLYGONS);
         d->points = malloc(sizeof *d->points);
         rc = d->scratch && d->points ? 0 : -ENOMEM;
@@ -111,18 +111,19 @@ static int measure_field(const struct tact_pair_query *q, struct tact_patch *pat
     if (!soft->scratch) {
         return -ERANGE;
     }
-    int rc = tact_field_balls(q, patch);
+    int rc = tact_field_patch_of_balls(q, patch);
     if (rc) {
         return rc < 0 ? rc : 0;
     }
-    rc = tact_field_find(a->field, q->pose_a, b->field, q->pose_b, soft->scratch, &of);
+    rc = tact_field_find_contact_surface(a->field, q->pose_a, b->field, q->pose_b, soft->scratch,
+                                         &of);
     if (rc <= 0) {
         count(q, &of, rc < 0);
         return rc ? -ERANGE : -EDOM;
     }
-    tact_field_sum(&of, -1, &part);
-    int groups = tact_field_group(&of, &part, q->most);
-    rc = tact_field_patch(q, &of, &part, soft->points, patch);
+    tact_field_sum_polygons(&of, -1, &part);
+    int groups = tact_field_group_by_normal(&of, &part, q->most);
+    rc = tact_field_make_patch(q, &of, &part, soft->points, patch);
     count(q, &of, soft->points->lost > 0);
     if (groups == 1) {
         if (!rc) {
@@ -133,8 +134,8 @@ static int measure_field(const struct tact_pair_query *q, struct tact_patch *pat
     }
     for (int g = 0; g < groups; g++) {
         memset(&piece[made].moments, 0, sizeof piece[made].moments);
-        tact_field_sum(&of, g, &part);
-        if (!tact_field_patch(q, &of, &part, soft->points, &piece[made].patch)) {
+        tact_field_sum_polygons(&of, g, &part);
+        if (!tact_field_make_patch(q, &of, &part, soft->points, &piece[made].patch)) {
             count_parts(q, &piece[made].patch);
             tact_field_report_pressure(q, &of, &part, &piece[made].patch);
             made++;

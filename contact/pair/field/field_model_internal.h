@@ -45,12 +45,12 @@ struct field_shape_data {
 
 /* Computes the points of a group of polygons, -1: of all; centre and axes are given. size: of the
  * patch [m]. */
-void tact_field_points(const struct field_surface *of, int group, double size,
-                       struct field_points *points);
+void tact_field_friction_points(const struct field_surface *of, int group, double size,
+                                struct field_points *points);
 
 /* Sets the patch's torsion arm and limit surface: that of at most TACT_FRICTION_POINTS parts of the
  * pressure. Changes the order of the points. */
-void tact_field_limit(struct field_points *points, struct tact_patch *patch);
+void tact_field_friction_limit(struct field_points *points, struct tact_patch *patch);
 
 /* A group of polygons with similar normals, -1: all, summed about its centre of pressure. */
 struct field_part {
@@ -59,11 +59,11 @@ struct field_part {
     double springs; /* sum of the stiffness of its polygons along their normals [N/m] */
 };
 
-void tact_field_sum(const struct field_surface *of, int group, struct field_part *out);
+void tact_field_sum_polygons(const struct field_surface *of, int group, struct field_part *out);
 
 /* Groups the polygons of a surface that is not flat by their normals; returns the number of groups,
  * 1 where it is flat. */
-int tact_field_group(struct field_surface *of, const struct field_part *whole, int most);
+int tact_field_group_by_normal(struct field_surface *of, const struct field_part *whole, int most);
 
 /* Adds the polygons of a part, from which the patch was made, to the query's pressure map, if it
  * has one. */
@@ -72,11 +72,11 @@ void tact_field_report_pressure(const struct tact_pair_query *q, const struct fi
 
 /* The patch of two balls, or of a ball and a half-space. 1; 0 where the pair is another, or one
  * extends beyond the middle of the other; -EDOM where they do not touch. */
-int tact_field_balls(const struct tact_pair_query *q, struct tact_patch *patch);
+int tact_field_patch_of_balls(const struct tact_pair_query *q, struct tact_patch *patch);
 
 /* The patch of a part. 0, or -EDOM where it has no load. */
-int tact_field_patch(const struct tact_pair_query *q, const struct field_surface *of,
-                     const struct field_part *part, struct field_points *points,
-                     struct tact_patch *patch);
+int tact_field_make_patch(const struct tact_pair_query *q, const struct field_surface *of,
+                          const struct field_part *part, struct field_points *points,
+                          struct tact_patch *patch);
 
 #endif

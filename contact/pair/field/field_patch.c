@@ -8,13 +8,15 @@
 /* Stiffness along a patch, over that along its normal, above which it is split. A corner in a soft
  * plane has none along the plane, for any orientation of its faces; a peg in a groove has. */
 #define FLAT 0.2
-#define OPPOSED 0.1 /* resultant over load, below which most of the pressure opposes itself */
+#define OPPOSED_RESULTANT_RATIO                                                                    \
+    0.1 /* resultant over load, below which most of the pressure opposes itself */
 #define ALIKE                                                                                      \
     0.7071 /* cosine of the angle to the first polygon of a group within which polygons belong to  \
               it */
-#define MIN_LOAD 1e-3 /* load of a polygon, over the largest, below which it starts no group */
+#define MIN_GROUP_LOAD_RATIO                                                                       \
+    1e-3 /* load of a polygon, over the largest, below which it starts no group */
 
-void tact_field_sum(const struct field_surface *of, int group, struct field_part *out)
+void tact_field_sum_polygons(const struct field_surface *of, int group, struct field_part *out)
 {
     int any = 0;
     memset(out, 0, sizeof *out);
@@ -27,29 +29,30 @@ void tact_field_sum(const struct field_surface *of, int group, struct field_part
         if (!any++) {
             tact_v3_copy(out->sums.origin, p->corner[0]);
         }
-        tact_field_add(&out->sums, p);
-        out->springs -= tact_field_springs(p)->area / p->apart *
+        tact_field_add_polygon(&out->sums, p);
+        out->springs -= tact_field_spring_moments(p)->area / p->apart *
                         tact_v3_dot(p->slope_a, p->normal) * tact_v3_dot(p->slope_b, p->normal);
     }
-    tact_field_centre(&out->sums);
+    tact_field_shift_to_pressure_centre(&out->sums);
 }
 
-static int is_flat(const struct field_sums *sums)
+static int is_flat_pressure_surface(const struct field_sums *sums)
 {
     double axes[9], full[36];
-    if (!(tact_v3_normalize(axes, sums->force) > OPPOSED * sums->load)) {
+    if (!(tact_v3_normalize(axes, sums->force) > OPPOSED_RESULTANT_RATIO * sums->load)) {
         return 0;
     }
     tact_v3_tangents(axes, axes + 3, axes + 6);
-    tact_field_turn(sums->stiffness, axes, full);
+    tact_field_rotate_matrix(sums->stiffness, axes, full);
     double mean = 0.5 * (full[7] + full[14]), half = 0.5 * (full[7] - full[14]);
     return mean + sqrt(half * half + full[8] * full[8]) <= FLAT * fabs(full[0]);
 }
 
 /* The polygon that differs most from the first ones of the groups, among those with some load; NULL
  * where all are similar to one. */
-static const struct field_polygon *least_alike(const struct field_surface *of,
-                                               const double (*first)[3], int groups, double largest)
+static const struct field_polygon *polygon_least_alike_groups(const struct field_surface *of,
+                                                              const double (*first)[3], int groups,
+                                                              double largest)
 {
     const struct field_polygon *best = NULL;
     double least = ALIKE;
@@ -59,7 +62,7 @@ static const struct field_polygon *least_alike(const struct field_surface *of,
         for (int g = 0; g < groups; g++) {
             like = tact_max(like, tact_v3_dot(first[g], p->normal));
         }
-        if (p->load > MIN_LOAD * largest && like < least) {
+        if (p->load > MIN_GROUP_LOAD_RATIO * largest && like < least) {
             least = like;
             best = p;
         }
@@ -67,11 +70,11 @@ static const struct field_polygon *least_alike(const struct field_surface *of,
     return best;
 }
 
-int tact_field_group(struct field_surface *of, const struct field_part *whole, int most)
+int tact_field_group_by_normal(struct field_surface *of, const struct field_part *whole, int most)
 {
     double first[TACT_PIECES][3], largest = 0.0;
     int groups = 0;
-    if (most < 2 || is_flat(&whole->sums)) {
+    if (most < 2 || is_flat_pressure_surface(&whole->sums)) {
         return 1;
     }
     for (size_t i = 0; i < of->count; i++) {
@@ -82,7 +85,7 @@ int tact_field_group(struct field_surface *of, const struct field_part *whole, i
     }
     const struct field_polygon *p = of->polygon;
     for (groups = 1; groups < most && p; groups += p != NULL) {
-        p = least_alike(of, (const double(*)[3])first, groups, largest);
+        p = polygon_least_alike_groups(of, (const double(*)[3])first, groups, largest);
         if (p) {
             tact_v3_copy(first[groups], p->normal);
         }
@@ -99,8 +102,9 @@ int tact_field_group(struct field_surface *of, const struct field_part *whole, i
 }
 
 /* Sets rows t1 and t2 to the principal axes of the patch's area about its centre. */
-static void choose_axes(const struct field_surface *of, int group, const double *centre,
-                        const double *normal, double axes[6], double semi[2])
+static void choose_principal_patch_axes(const struct field_surface *of, int group,
+                                        const double *centre, const double *normal, double axes[6],
+                                        double semi[2])
 {
     double xx = 0.0, xy = 0.0, yy = 0.0, area = 0.0, t[6];
     tact_v3_tangents(normal, t, t + 3);
@@ -135,7 +139,8 @@ static void choose_axes(const struct field_surface *of, int group, const double 
 }
 
 /* 1 where the surface ends at the polygon's edge from corner k. */
-static int is_rim(const struct field_surface *of, const struct field_polygon *p, int k)
+static int is_edge_on_surface_boundary(const struct field_surface *of,
+                                       const struct field_polygon *p, int k)
 {
     int side = p->side[k];
     return side < 0 || (side >= 4 ? of->pair.b->cells[p->b].next[side - 4]
@@ -151,10 +156,11 @@ static int find_outline(const struct field_surface *of, int group, const double 
         const struct field_polygon *p = &of->polygon[i];
         for (int k = 0; (group < 0 || p->group == group) && k < p->corners; k++) {
             int before = k ? k - 1 : p->corners - 1;
-            if (group >= 0 || is_rim(of, p, k) || is_rim(of, p, before)) {
+            if (group >= 0 || is_edge_on_surface_boundary(of, p, k) ||
+                is_edge_on_surface_boundary(of, p, before)) {
                 double arm[3];
                 tact_v3_sub(arm, p->corner[k], centre);
-                tact_hull_add(&hull, tact_v3_dot(axes, arm), tact_v3_dot(axes + 3, arm));
+                tact_hull_add_point(&hull, tact_v3_dot(axes, arm), tact_v3_dot(axes + 3, arm));
             }
         }
     }
@@ -163,8 +169,8 @@ static int find_outline(const struct field_surface *of, int group, const double 
 
 /* Rows and columns 0, 4, 5 of the stiffness, or those of springs along the normal at each point
  * where that is not positive definite. */
-static void normal_stiffness(const double *full, const struct field_points *points, double k_mean,
-                             double out[9])
+static void normal_stiffness_of_patch(const double *full, const struct field_points *points,
+                                      double k_mean, double out[9])
 {
     static const int row[3] = {0, 4, 5};
     double load = 0.0, minor[2];
@@ -192,8 +198,8 @@ static void normal_stiffness(const double *full, const struct field_points *poin
 
 /* Hunt and Crossley's p (1 + d v) decreases by d p per speed; for an elastic wrench this is a
  * stiffness times the corresponding time. */
-static void add_damping(const struct tact_pair_query *q, const struct field_points *points,
-                        double out[9])
+static void add_hunt_crossley_damping(const struct tact_pair_query *q,
+                                      const struct field_points *points, double out[9])
 {
     double scale = q->law->hunt_crossley / (q->options->period + q->law->dissipation);
     for (int i = 0; i < points->count && scale > 0.0; i++) {
@@ -204,9 +210,9 @@ static void add_damping(const struct tact_pair_query *q, const struct field_poin
     }
 }
 
-int tact_field_patch(const struct tact_pair_query *q, const struct field_surface *of,
-                     const struct field_part *part, struct field_points *points,
-                     struct tact_patch *patch)
+int tact_field_make_patch(const struct tact_pair_query *q, const struct field_surface *of,
+                          const struct field_part *part, struct field_points *points,
+                          struct tact_patch *patch)
 {
     static const int row[3] = {0, 4, 5};
     const struct field_sums *sums = &part->sums;
@@ -218,15 +224,15 @@ int tact_field_patch(const struct tact_pair_query *q, const struct field_surface
         return -EDOM;
     }
     tact_v3_scale(local, sums->force, sign / force);
-    choose_axes(of, part->group, sums->origin, local, local + 3, patch->semi);
+    choose_principal_patch_axes(of, part->group, sums->origin, local, local + 3, patch->semi);
     tact_v3_copy(points->centre, sums->origin);
     memcpy(points->axes, local + 3, sizeof points->axes);
-    tact_field_points(of, part->group, tact_max(patch->semi[0], patch->semi[1]), points);
-    tact_field_limit(points, patch);
-    tact_field_turn(sums->stiffness, local, full);
-    normal_stiffness(full, points, part->springs, k);
+    tact_field_friction_points(of, part->group, tact_max(patch->semi[0], patch->semi[1]), points);
+    tact_field_friction_limit(points, patch);
+    tact_field_rotate_matrix(sums->stiffness, local, full);
+    normal_stiffness_of_patch(full, points, part->springs, k);
     patch->depth = force / k[0];
-    add_damping(q, points, k);
+    add_hunt_crossley_damping(q, points, k);
     for (int i = 0; i < 9; i++) {
         patch->stiffness[6 * row[i / 3] + row[i % 3]] = k[i];
     }

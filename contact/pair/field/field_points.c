@@ -7,7 +7,7 @@
 /* Longest edge of the part that a point represents, over the patch's longer semi-axis; and the
  * largest number of bisections. */
 #define FINE 0.25
-enum { DEEPEST = 10 };
+enum { MAX_BISECTIONS = 10 };
 
 /* own: mean square of the part's distance from its point. */
 static void add_point(struct field_points *points, const double *x, double load, double own)
@@ -60,7 +60,7 @@ static void add_triangle(struct field_points *points, const struct field_polygon
     for (int k = 0; k < 3; k++) {
         tact_v3_add(at, x[k], x[(k + 1) % 3]);
         tact_v3_scale(at, at, 0.5);
-        double pressure = tact_field_law(p->power, p->base + tact_v3_dot(p->slope_a, at));
+        double pressure = tact_field_pressure_law(p->power, p->base + tact_v3_dot(p->slope_a, at));
         sum += pressure;
         tact_v3_axpy(middle, pressure, at);
     }
@@ -71,7 +71,7 @@ static void add_triangle(struct field_points *points, const struct field_polygon
 }
 
 /* 1 where the polygon is one point: all of it is near its first corner. */
-static int is_small(const struct field_polygon *p, double longest)
+static int is_short_polygon(const struct field_polygon *p, double longest)
 {
     double edge[3], most = 0.0;
     for (int k = 1; k < p->corners; k++) {
@@ -82,7 +82,7 @@ static int is_small(const struct field_polygon *p, double longest)
 }
 
 /* Mean square of the distance of a polygon's points from its centroid. */
-static double own_square(const struct field_polygon *p)
+static double mean_square_about_centroid(const struct field_polygon *p)
 {
     const struct field_moments *m = &p->flat;
     double trace = m->second[0] + m->second[4] + m->second[8], inverse = 1.0 / m->area;
@@ -90,8 +90,8 @@ static double own_square(const struct field_polygon *p)
     return tact_max((trace - about) * inverse, 0.0);
 }
 
-void tact_field_points(const struct field_surface *of, int group, double size,
-                       struct field_points *points)
+void tact_field_friction_points(const struct field_surface *of, int group, double size,
+                                struct field_points *points)
 {
     points->count = points->lost = 0;
     for (size_t i = 0; i < of->count; i++) {
@@ -100,17 +100,17 @@ void tact_field_points(const struct field_surface *of, int group, double size,
         if ((group >= 0 && p->group != group) || !(p->load > 0.0)) {
             continue;
         }
-        if (is_small(p, FINE * size)) {
+        if (is_short_polygon(p, FINE * size)) {
             tact_v3_copy(x[0], p->corner[0]);
             tact_v3_axpy(x[0], 1.0 / p->load, p->lever);
-            add_point(points, x[0], p->load, own_square(p));
+            add_point(points, x[0], p->load, mean_square_about_centroid(p));
             continue;
         }
         for (int k = 1; k + 1 < p->corners; k++) {
             tact_v3_copy(x[0], p->corner[0]);
             tact_v3_copy(x[1], p->corner[k]);
             tact_v3_copy(x[2], p->corner[k + 1]);
-            add_triangle(points, p, (const double(*)[3])x, FINE * size, DEEPEST);
+            add_triangle(points, p, (const double(*)[3])x, FINE * size, MAX_BISECTIONS);
         }
     }
 }

@@ -30,7 +30,7 @@ static double jacobi(double b, double x, double *derivative)
     return p;
 }
 
-static void find_nodes(struct field_rule *rule)
+static void find_quadrature_nodes(struct field_rule *rule)
 {
     double root[TACT_FIELD_NODES], slope, b = rule->power - 1.0;
     for (int i = 0; i < TACT_FIELD_NODES; i++) {
@@ -54,7 +54,7 @@ static void find_nodes(struct field_rule *rule)
 
 /* Friction of a disc with the pressure (1 - r^2)^m at a slip at `angle` between sliding and spin
  * times the torsion arm: the force and the torque over their limits, squared. */
-static void disc_friction(double m, double arm, double angle, double *f, double *torque)
+static void friction_of_slipping_disc(double m, double arm, double angle, double *f, double *torque)
 {
     double v = tact_cos(angle), spin = tact_sin(angle) / arm, total = 0.0, force = 0.0,
            moment = 0.0;
@@ -74,7 +74,7 @@ static void disc_friction(double m, double arm, double angle, double *f, double 
 }
 
 /* The parameters of the limit surface (local/local_surface.c) from three slips. */
-static void fit_surface(struct field_rule *rule)
+static void fit_limit_surface(struct field_rule *rule)
 {
     double c[3], value[3], load = 0.0, lever = 0.0;
     for (int i = 0; i < RINGS; i++) {
@@ -84,7 +84,7 @@ static void fit_surface(struct field_rule *rule)
     }
     for (int i = 0; i < 3; i++) {
         double f, m;
-        disc_friction(rule->power, lever / load, PI / 8.0 * (i + 1), &f, &m);
+        friction_of_slipping_disc(rule->power, lever / load, PI / 8.0 * (i + 1), &f, &m);
         c[i] = f / (f + m);
         value[i] = (1.0 / (f + m) - 1.0) / (c[i] * (1.0 - c[i]));
     }
@@ -98,12 +98,12 @@ static void fit_surface(struct field_rule *rule)
 void tact_field_make_rule(double power, struct field_rule *rule)
 {
     rule->power = power;
-    find_nodes(rule);
+    find_quadrature_nodes(rule);
     for (int i = 0; i < TACT_FIELD_NODES; i++) {
         /* u = 1 - y^2, y = 1 - node: m u^(m - 1) du = m node^(m - 1) (2 - node)^(m - 1) 2 y dy */
         double y = 1.0 - rule->node[i];
         rule->root[i] = y;
         rule->root_weight[i] = rule->weight[i] * 2.0 * y * tact_pow(1.0 + y, power - 1.0);
     }
-    fit_surface(rule);
+    fit_limit_surface(rule);
 }

@@ -19,7 +19,7 @@ enum { BALL_TRIANGLES = 2000 };
 
 /* A core of less than this part of the body's size is 0 wide: its tetrahedra would be flat. The
  * slope of the faces beyond it is off by at most as much. */
-#define NARROW 1e-2
+#define MIN_CORE_WIDTH_RATIO 1e-2
 
 /* Vertices, tetrahedra and pressures under construction. */
 struct maker {
@@ -33,7 +33,7 @@ struct maker {
 };
 
 /* The smallest distance of a convex solid's faces from its centroid. */
-static double least_height(const struct tact_mesh *mesh)
+static double smallest_face_distance(const struct tact_mesh *mesh)
 {
     double least = INFINITY;
     for (size_t i = 0; i < mesh->triangle_count; i++) {
@@ -50,7 +50,7 @@ static double least_height(const struct tact_mesh *mesh)
     return least;
 }
 
-static double core_depth(const struct tact_shape *shape, const struct tact_mesh *mesh)
+static double depth_of_core(const struct tact_shape *shape, const struct tact_mesh *mesh)
 {
     const double *s = shape->size;
     switch (shape->kind) {
@@ -60,36 +60,36 @@ static double core_depth(const struct tact_shape *shape, const struct tact_mesh 
     case TACT_SHAPE_CYLINDER:
         return tact_min(s[0], s[1]);
     case TACT_SHAPE_CONVEX:
-        return least_height(mesh);
+        return smallest_face_distance(mesh);
     default:
         return tact_min(s[0], tact_min(s[1], s[2]));
     }
 }
 
 /* Half the width of the core in a direction in which the body is 2 `half` wide [m]. */
-static double core_half(double half, double depth)
+static double core_half_width(double half, double depth)
 {
-    return half - depth < NARROW * half ? 0.0 : half - depth;
+    return half - depth < MIN_CORE_WIDTH_RATIO * half ? 0.0 : half - depth;
 }
 
 /* The point in the core that belongs to a vertex x. */
-static void core_place(const struct maker *m, const double *x, double *out)
+static void core_point_of_vertex(const struct maker *m, const double *x, double *out)
 {
     const double *s = m->shape->size, *c = m->mesh->centroid;
     double z = x[2] < 0.0 ? -1.0 : 1.0, shrink;
     switch (m->shape->kind) {
     case TACT_SHAPE_BOX:
         for (int k = 0; k < 3; k++) {
-            out[k] = copysign(core_half(s[k], m->depth), x[k]) + 0.0;
+            out[k] = copysign(core_half_width(s[k], m->depth), x[k]) + 0.0;
         }
         return;
     case TACT_SHAPE_CAPSULE:
         tact_v3_set(out, 0.0, 0.0, z * s[1] + 0.0);
         return;
     case TACT_SHAPE_CYLINDER:
-        shrink = core_half(s[0], m->depth) / s[0];
+        shrink = core_half_width(s[0], m->depth) / s[0];
         tact_v3_set(out, shrink * x[0] + 0.0, shrink * x[1] + 0.0,
-                    z * core_half(s[1], m->depth) + 0.0);
+                    z * core_half_width(s[1], m->depth) + 0.0);
         return;
     case TACT_SHAPE_CONVEX:
         tact_v3_copy(out, c);
@@ -100,7 +100,7 @@ static void core_place(const struct maker *m, const double *x, double *out)
 }
 
 /* The core's vertex at a point, a new one where there is none yet. */
-static uint32_t core_vertex(struct maker *m, const double *place)
+static uint32_t core_vertex_at_point(struct maker *m, const double *place)
 {
     size_t first = m->mesh->vertex_count;
     for (size_t i = first; i < m->vertex_count; i++) {
@@ -113,7 +113,7 @@ static uint32_t core_vertex(struct maker *m, const double *place)
     return (uint32_t)m->vertex_count++;
 }
 
-static int comes_before(const struct maker *m, uint32_t i, uint32_t k)
+static int sorts_before_vertex(const struct maker *m, uint32_t i, uint32_t k)
 {
     return m->core[i] != m->core[k] ? m->core[i] < m->core[k] : i < k;
 }
@@ -124,7 +124,7 @@ static void add_prism(struct maker *m, const uint32_t *triangle)
     uint32_t v[3] = {triangle[0], triangle[1], triangle[2]};
     for (int i = 0; i < 3; i++) {
         for (int k = 0; k < 2; k++) {
-            if (comes_before(m, v[k + 1], v[k])) {
+            if (sorts_before_vertex(m, v[k + 1], v[k])) {
                 uint32_t last = v[k];
                 v[k] = v[k + 1];
                 v[k + 1] = last;
@@ -147,7 +147,7 @@ static int make(struct maker *m, double slope, struct tact_pressure_field **out,
 {
     const struct tact_mesh *mesh = m->mesh;
     size_t n = mesh->vertex_count;
-    m->depth = core_depth(m->shape, mesh);
+    m->depth = depth_of_core(m->shape, mesh);
     m->vertices = malloc(6 * n * sizeof(double));
     m->pressure = calloc(2 * n, sizeof(double));
     m->core = malloc(n * sizeof *m->core);
@@ -159,8 +159,8 @@ static int make(struct maker *m, double slope, struct tact_pressure_field **out,
     m->vertex_count = n;
     for (size_t i = 0; i < n; i++) {
         double place[3];
-        core_place(m, mesh->vertices + 3 * i, place);
-        m->core[i] = core_vertex(m, place);
+        core_point_of_vertex(m, mesh->vertices + 3 * i, place);
+        m->core[i] = core_vertex_at_point(m, place);
         m->pressure[m->core[i]] = slope * m->depth;
     }
     for (size_t i = 0; i < mesh->triangle_count; i++) {
@@ -171,8 +171,8 @@ static int make(struct maker *m, double slope, struct tact_pressure_field **out,
 }
 
 /* The pressure of an extent. */
-static int of_extent(const struct tact_extent *extent, double slope,
-                     struct tact_pressure_field **out, struct tact_error *err)
+static int field_of_extent(const struct tact_extent *extent, double slope,
+                           struct tact_pressure_field **out, struct tact_error *err)
 {
     double *pressure = malloc(extent->vertex_count * sizeof *pressure);
     if (!pressure) {
@@ -211,15 +211,15 @@ static int of_mesh(const struct tact_mesh *mesh, const struct tact_field_materia
 {
     const struct tact_extent_recipe recipe = {(enum tact_extent_kind)material->kind,
                                               material->thickness, material->cell};
-    double slope = tact_field_slope(material);
+    double slope = tact_field_pressure_slope(material);
     struct tact_extent *extent;
     int stored = tact_extent_load(material->store, mesh, &recipe, &extent);
-    int rc = stored ? of_extent(extent, slope, out, NULL) : -ENOENT;
+    int rc = stored ? field_of_extent(extent, slope, out, NULL) : -ENOENT;
     if (rc && rc != -ENOMEM) {
         tact_extent_free(stored ? extent : NULL);
         stored = 0;
         rc = tact_extent_of_mesh(mesh, &recipe, &extent, err);
-        rc = rc ? rc : of_extent(extent, slope, out, err);
+        rc = rc ? rc : field_of_extent(extent, slope, out, err);
     }
     if (!rc && !stored) {
         tact_field_measure(*out, slope, mesh, &extent->quality);
@@ -233,8 +233,9 @@ static int of_mesh(const struct tact_mesh *mesh, const struct tact_field_materia
 }
 
 /* The field of a shape other than a half-space. */
-static int of_solid(const struct tact_shape *shape, const struct tact_field_material *material,
-                    struct tact_pressure_field **out, struct tact_error *err)
+static int field_of_solid(const struct tact_shape *shape,
+                          const struct tact_field_material *material,
+                          struct tact_pressure_field **out, struct tact_error *err)
 {
     struct maker m = {.shape = shape, .mesh = shape->mesh};
     struct tact_mesh *ball = NULL;
@@ -250,7 +251,7 @@ static int of_solid(const struct tact_shape *shape, const struct tact_field_mate
     } else if (!rc && (bent || material->kind != TACT_EXTENT_AUTO)) {
         rc = of_mesh(m.mesh, material, out, err);
     } else if (!rc) {
-        rc = make(&m, tact_field_slope(material), out, err);
+        rc = make(&m, tact_field_pressure_slope(material), out, err);
     }
     free(m.vertices);
     free(m.pressure);
@@ -266,10 +267,10 @@ int tact_field_of_shape(const struct tact_shape *shape, const struct tact_field_
     int soft = material->modulus > 0.0;
     *out = NULL;
     int rc = shape->kind == TACT_SHAPE_HALFSPACE
-                 ? tact_field_halfspace(soft ? tact_field_slope(material) : INFINITY, out)
-                 : of_solid(shape, material, out, err);
+                 ? tact_field_halfspace(soft ? tact_field_pressure_slope(material) : INFINITY, out)
+                 : field_of_solid(shape, material, out, err);
     if (!rc) {
-        (*out)->power = tact_field_power(material);
+        (*out)->power = tact_field_law_power(material);
     }
     return rc;
 }

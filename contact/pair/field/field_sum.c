@@ -54,7 +54,7 @@ void tact_field_integrate(struct field_polygon *p)
  * 0. */
 static void add_stiffness(const struct field_polygon *p, const double *arm, double *stiffness)
 {
-    const struct field_moments *m = tact_field_springs(p);
+    const struct field_moments *m = tact_field_spring_moments(p);
     const double *ga = p->slope_a, *gb = p->slope_b;
     double mean_a[3], mean_b[3], turn[9], at[9], middle[3], full[36];
     for (int k = 0; k < 3; k++) {
@@ -92,13 +92,13 @@ static void add_stiffness(const struct field_polygon *p, const double *arm, doub
 }
 
 /* 1 for two soft fields whose gradients are nearly equal. */
-static int is_alike(const struct field_polygon *p)
+static int has_nearly_equal_gradients(const struct field_polygon *p)
 {
     double steep = tact_max(tact_v3_norm(p->slope_a), tact_v3_norm(p->slope_b));
     return p->soft && p->apart < ALIKE * steep;
 }
 
-void tact_field_add(struct field_sums *sums, const struct field_polygon *p)
+void tact_field_add_polygon(struct field_sums *sums, const struct field_polygon *p)
 {
     double arm[3], moment[3], torque[3];
     tact_v3_sub(arm, p->corner[0], sums->origin);
@@ -110,7 +110,7 @@ void tact_field_add(struct field_sums *sums, const struct field_polygon *p)
     tact_v3_add(sums->first, sums->first, moment);
     tact_v3_axpy(sums->force, p->load, p->normal);
     tact_v3_add(sums->torque, sums->torque, torque);
-    if (is_alike(p)) {
+    if (has_nearly_equal_gradients(p)) {
         sums->alike++;
     } else {
         add_stiffness(p, arm, sums->stiffness);
@@ -119,7 +119,7 @@ void tact_field_add(struct field_sums *sums, const struct field_polygon *p)
 
 /* Transforms the stiffness to a point that is `arm` from the origin of the sums: a twist (v, w)
  * about it moves their origin at v - w x arm = v + arm x w. */
-static void shift_stiffness(double *k, const double *arm)
+static void shift_stiffness_to_point(double *k, const double *arm)
 {
     const double cross[9] = {0.0, -arm[2], arm[1], arm[2], 0.0, -arm[0], -arm[1], arm[0], 0.0};
     for (int row = 0; row < 6; row++) {
@@ -138,7 +138,7 @@ static void shift_stiffness(double *k, const double *arm)
     }
 }
 
-void tact_field_centre(struct field_sums *sums)
+void tact_field_shift_to_pressure_centre(struct field_sums *sums)
 {
     double arm[3], lever[3];
     tact_v3_scale(arm, sums->first, sums->load > 0.0 ? 1.0 / sums->load : 0.0);
@@ -146,10 +146,10 @@ void tact_field_centre(struct field_sums *sums)
     tact_v3_sub(sums->torque, sums->torque, lever);
     tact_v3_add(sums->origin, sums->origin, arm);
     memset(sums->first, 0, sizeof sums->first);
-    shift_stiffness(sums->stiffness, arm);
+    shift_stiffness_to_point(sums->stiffness, arm);
 }
 
-void tact_field_turn(const double *matrix, const double *turn, double *out)
+void tact_field_rotate_matrix(const double *matrix, const double *turn, double *out)
 {
     double half[9], block[9];
     for (int b = 0; b < 4; b++) {

@@ -13,7 +13,7 @@
 #include <string.h>
 #include "contact/pair/field/field_internal.h"
 
-#define OFF_FACE 1e-11 /* shift off a face, of the size: well over rounding */
+#define OFF_FACE_SHIFT_RATIO 1e-11 /* shift off a face, of the size: well over rounding */
 
 /* Pairs of cells for each polygon: where two lattices' surfaces cross, many that overlap have none.
  */
@@ -131,7 +131,7 @@ static void queue_neighbours(struct walk *w, const struct field_polygon *p)
 }
 
 /* Cuts the queued pairs, and queues their neighbours. */
-static void process_queue(struct walk *w)
+static void process_cell_pair_queue(struct walk *w)
 {
     double before = w->area;
     while (w->cut < w->tried && !w->full) {
@@ -141,7 +141,7 @@ static void process_queue(struct walk *w)
         }
         struct field_polygon *p = &w->scratch->polygon[w->out->count];
         struct cell_pair of = w->scratch->tried[w->cut++];
-        int rc = tact_field_cut(&w->out->pair, of.a, of.b, p);
+        int rc = tact_field_cut_cells(&w->out->pair, of.a, of.b, p);
         w->out->alike += rc < 0;
         if (rc > 0) {
             tact_field_integrate(p);
@@ -167,7 +167,8 @@ static double slope(const struct field_node *node, const double *d, int most)
 }
 
 /* 1 where the cells of two nodes may contain a polygon to start from. */
-static int may_start(const struct walk *w, const struct field_node *a, const struct field_node *b)
+static int may_start_polygon(const struct walk *w, const struct field_node *a,
+                             const struct field_node *b)
 {
     if (!w->closed) {
         return tact_field_boxes_overlap(&w->out->pair, &a->rim, &b->rim);
@@ -187,12 +188,12 @@ static void search_pairs(struct walk *w)
     while (height && !w->full) {
         struct cell_pair at = stack[--height];
         const struct field_node *na = &a->nodes[at.a], *nb = &b->nodes[at.b];
-        if (!may_start(w, na, nb)) {
+        if (!may_start_polygon(w, na, nb)) {
             continue;
         }
         if (na->leaf && nb->leaf) {
             queue_pair(w, na->first, nb->first);
-            process_queue(w);
+            process_cell_pair_queue(w);
         } else if (nb->leaf || (!na->leaf && na->all.radius > nb->all.radius)) {
             stack[height++] = (struct cell_pair){na->first + 1, at.b};
             stack[height++] = (struct cell_pair){na->first, at.b};
@@ -204,7 +205,8 @@ static void search_pairs(struct walk *w)
 }
 
 /* 1 where the plane of a half-space may cut cells of a node. */
-static int plane_cuts(const struct field_node *node, const double *up, double at, double soft)
+static int may_plane_cut_cells(const struct field_node *node, const double *up, double at,
+                               double soft)
 {
     const double *h = node->all.half;
     double middle = at + tact_v3_dot(up, node->all.middle);
@@ -218,7 +220,7 @@ static int plane_cuts(const struct field_node *node, const double *up, double at
 }
 
 /* plane_is_a: the half-space is a, and b rigid. */
-static void search_plane(struct walk *w, int plane_is_a)
+static void search_halfspace_cells(struct walk *w, int plane_is_a)
 {
     const struct tact_pressure_field *tree = plane_is_a ? w->out->pair.b : w->out->pair.a;
     const struct tact_pressure_field *plane = plane_is_a ? w->out->pair.a : w->out->pair.b;
@@ -234,12 +236,12 @@ static void search_plane(struct walk *w, int plane_is_a)
     stack[height++] = 0;
     while (height && !w->full) {
         const struct field_node *node = &tree->nodes[stack[--height]];
-        if (!plane_cuts(node, up, at, soft)) {
+        if (!may_plane_cut_cells(node, up, at, soft)) {
             continue;
         }
         if (node->leaf) {
             queue_pair(w, plane_is_a ? 0 : node->first, plane_is_a ? node->first : 0);
-            process_queue(w);
+            process_cell_pair_queue(w);
         } else {
             stack[height++] = node->first + 1;
             stack[height++] = node->first;
@@ -249,7 +251,7 @@ static void search_plane(struct walk *w, int plane_is_a)
 
 /* Chooses the direction for closed pieces: along the force so far, else from one field to the
  * other. */
-static void choose_direction(struct walk *w)
+static void choose_closing_direction(struct walk *w)
 {
     tact_v3_copy(w->along_a, w->force);
     if (!(tact_v3_dot(w->along_a, w->along_a) > 0.0)) {
@@ -266,23 +268,23 @@ static void choose_direction(struct walk *w)
 static void search(struct walk *w)
 {
     if (w->out->pair.b->kind == TACT_FIELD_PLANE || w->out->pair.a->kind == TACT_FIELD_PLANE) {
-        search_plane(w, w->out->pair.a->kind == TACT_FIELD_PLANE);
+        search_halfspace_cells(w, w->out->pair.a->kind == TACT_FIELD_PLANE);
         return;
     }
     search_pairs(w);
-    choose_direction(w);
+    choose_closing_direction(w);
     search_pairs(w);
 }
 
 /* Repeats a search with b shifted. Rounding puts a rigid triangle in the plane of several faces
  * above some of them and below others, and cells beyond an edge share only that edge with the
  * plane, so that the walk ends there. A shift well over rounding removes the coincidence. */
-static void move_off(struct walk *w)
+static void search_again_shifted(struct walk *w)
 {
     static const double way[3] = {0.5377, 0.6219, 0.5694};
     struct field_surface *out = w->out;
     for (int k = 0; k < 3; k++) {
-        out->pair.shift[k] += OFF_FACE * out->pair.a->size * way[k];
+        out->pair.shift[k] += OFF_FACE_SHIFT_RATIO * out->pair.a->size * way[k];
     }
     out->count = out->pieces = out->alike = 0;
     *w = (struct walk){.out = out, .scratch = w->scratch};
@@ -290,9 +292,11 @@ static void move_off(struct walk *w)
     search(w);
 }
 
-int tact_field_find(const struct tact_pressure_field *a, const struct tact_pose *pose_a,
-                    const struct tact_pressure_field *b, const struct tact_pose *pose_b,
-                    struct tact_field_scratch *scratch, struct field_surface *out)
+int tact_field_find_contact_surface(const struct tact_pressure_field *a,
+                                    const struct tact_pose *pose_a,
+                                    const struct tact_pressure_field *b,
+                                    const struct tact_pose *pose_b,
+                                    struct tact_field_scratch *scratch, struct field_surface *out)
 {
     struct walk w = {.out = out, .scratch = scratch};
     memset(out, 0, sizeof *out);
@@ -303,25 +307,25 @@ int tact_field_find(const struct tact_pressure_field *a, const struct tact_pose 
     out->frame = out->swapped ? pose_b : pose_a;
     out->polygon = scratch->polygon;
     if (out->swapped) {
-        tact_field_place(&out->pair, b, pose_b, a, pose_a);
+        tact_field_place_pair(&out->pair, b, pose_b, a, pose_a);
     } else {
-        tact_field_place(&out->pair, a, pose_a, b, pose_b);
+        tact_field_place_pair(&out->pair, a, pose_a, b, pose_b);
     }
     begin_query(scratch);
     search(&w);
     if (w.in_face && !w.full) {
-        move_off(&w);
+        search_again_shifted(&w);
     }
     out->tried = w.cut;
     return w.full ? -ENOSPC : w.area > 0.0;
 }
 
 /* Converts the sums to the centre of pressure, world axes, on the query's a. */
-static void finish_sums(const struct field_surface *of, struct field_sums *sums,
-                        struct tact_field_contact *out)
+static void finish_contact_sums(const struct field_surface *of, struct field_sums *sums,
+                                struct tact_field_contact *out)
 {
     double turn[9], sign = of->swapped ? 1.0 : -1.0;
-    tact_field_centre(sums);
+    tact_field_shift_to_pressure_centre(sums);
     tact_quat_to_m3(turn, of->frame->quat_wxyz);
     tact_pose_point(out->centre, of->frame, sums->origin);
     tact_m3_mul_v3(out->wrench, turn, sums->force);
@@ -329,7 +333,7 @@ static void finish_sums(const struct field_surface *of, struct field_sums *sums,
     for (int k = 0; k < 6; k++) {
         out->wrench[k] *= sign;
     }
-    tact_field_turn(sums->stiffness, turn, out->stiffness);
+    tact_field_rotate_matrix(sums->stiffness, turn, out->stiffness);
     out->alike += sums->alike;
     out->area = sums->area;
     out->load = sums->load;
@@ -341,7 +345,7 @@ int tact_field_touch(const struct tact_pressure_field *a, const struct tact_pose
 {
     struct field_surface of;
     struct field_sums sums = {.area = 0.0};
-    int rc = tact_field_find(a, pose_a, b, pose_b, scratch, &of);
+    int rc = tact_field_find_contact_surface(a, pose_a, b, pose_b, scratch, &of);
     memset(out, 0, sizeof *out);
     out->tried = of.tried;
     out->alike = of.alike;
@@ -351,14 +355,14 @@ int tact_field_touch(const struct tact_pressure_field *a, const struct tact_pose
     tact_v3_copy(sums.origin, of.polygon->corner[0]);
     for (size_t i = 0; i < of.count; i++) {
         const struct field_polygon *p = &of.polygon[i];
-        tact_field_add(&sums, p);
+        tact_field_add_polygon(&sums, p);
         for (int k = 0; k < p->corners; k++) {
             double level = p->base + tact_v3_dot(p->slope_a, p->corner[k]);
-            out->peak = tact_max(out->peak, tact_field_law(p->power, level));
+            out->peak = tact_max(out->peak, tact_field_pressure_law(p->power, level));
         }
     }
     out->polygons = of.count;
     out->pieces = of.pieces;
-    finish_sums(&of, &sums, out);
+    finish_contact_sums(&of, &sums, out);
     return 1;
 }

@@ -30,7 +30,7 @@ static const struct bounds nothing = {
     .most = -INFINITY,
 };
 
-static void bound_cell(const struct tact_pressure_field *field, uint32_t i, struct bounds *b)
+static void bound_field_cell(const struct tact_pressure_field *field, uint32_t i, struct bounds *b)
 {
     const struct field_cell *cell = &field->cells[i];
     int corners = field->rigid ? 3 : 4;
@@ -61,7 +61,7 @@ static void join(const struct bounds *child, struct bounds *b)
     }
 }
 
-static void fill_box(const double *lower, const double *upper, struct field_box *box)
+static void fill_field_box(const double *lower, const double *upper, struct field_box *box)
 {
     if (!(lower[0] <= upper[0])) {
         *box = (struct field_box){.radius = -INFINITY};
@@ -82,7 +82,7 @@ static void build(struct tact_pressure_field *field, size_t node, struct tact_tr
     n->leaf = count == 1;
     n->first = items->number;
     if (n->leaf) {
-        bound_cell(field, items->number, b);
+        bound_field_cell(field, items->number, b);
     } else {
         tact_tree_sort(items, count);
         size_t first = field->node_count;
@@ -92,8 +92,8 @@ static void build(struct tact_pressure_field *field, size_t node, struct tact_tr
         join(child, b);
         n->first = (uint32_t)first;
     }
-    fill_box(b->lower, b->upper, &n->all);
-    fill_box(b->rim_lower, b->rim_upper, &n->rim);
+    fill_field_box(b->lower, b->upper, &n->all);
+    fill_field_box(b->rim_lower, b->rim_upper, &n->rim);
     tact_v3_copy(n->slope_lower, b->slope_lower);
     tact_v3_copy(n->slope_upper, b->slope_upper);
     n->least = b->least;

@@ -16,7 +16,7 @@
 #include <string.h>
 #include "contact/vec.h"
 
-#define ON_SURFACE 1e-6 /* distance in steps below which a node is on the surface */
+#define ON_SURFACE_STEP_DISTANCE 1e-6 /* distance in steps below which a node is on the surface */
 
 static int init_lattice(const struct tact_mesh *mesh, double cell, double most, struct lattice *l)
 {
@@ -50,7 +50,7 @@ struct cast {
 
 /* Intersects the triangle's edges with the second coordinate v: `ends` are the two values of the
  * first coordinate, ascending. Returns 0 where there are none. */
-static int edges_at(const struct cast *c, double v, double ends[2])
+static int edge_crossings_at(const struct cast *c, double v, double ends[2])
 {
     int count = 0;
     ends[0] = INFINITY;
@@ -76,7 +76,7 @@ static int edges_at(const struct cast *c, double v, double ends[2])
 
 /* Coordinate along the axis of the triangle's plane at (u, v), within the range of its vertices
  * [steps]. */
-static double plane_at(const struct cast *c, double u, double v)
+static double triangle_plane_coordinate(const struct cast *c, double u, double v)
 {
     double e[3], f[3], n[3];
     const double *p = c->x[0];
@@ -106,7 +106,7 @@ static void cast_triangle(const struct cast *c, uint32_t triangle, struct lattic
         most = tact_max(most, c->x[i][c->across[1]]);
     }
     for (int v = (int)ceil(least); v <= most; v++) {
-        if (!edges_at(c, v, ends)) {
+        if (!edge_crossings_at(c, v, ends)) {
             continue;
         }
         for (int u = (int)ceil(ends[0]); u < ends[1]; u++) {
@@ -115,14 +115,14 @@ static void cast_triangle(const struct cast *c, uint32_t triangle, struct lattic
                 lines->first[line + 1]++;
             } else {
                 uint32_t place = --lines->first[line + 1];
-                lines->at[place] = plane_at(c, u, v);
+                lines->at[place] = triangle_plane_coordinate(c, u, v);
                 lines->triangle[place] = triangle;
             }
         }
     }
 }
 
-static void cast_all(const struct lattice *l, int axis, struct lattice_lines *lines)
+static void cast_all_triangles(const struct lattice *l, int axis, struct lattice_lines *lines)
 {
     struct cast c = {.l = l, .axis = axis, .across = {(axis + 1) % 3, (axis + 2) % 3}};
     for (size_t i = 0; i < l->mesh->triangle_count; i++) {
@@ -138,7 +138,7 @@ static void cast_all(const struct lattice *l, int axis, struct lattice_lines *li
 }
 
 /* Sorts the crossings of a line by coordinate, then by triangle, by insertion: lists are short. */
-static void sort_line(struct lattice_lines *lines, uint32_t from, uint32_t to)
+static void sort_line_crossings(struct lattice_lines *lines, uint32_t from, uint32_t to)
 {
     for (uint32_t i = from + 1; i < to; i++) {
         double at = lines->at[i];
@@ -154,14 +154,14 @@ static void sort_line(struct lattice_lines *lines, uint32_t from, uint32_t to)
     }
 }
 
-static int cross_lines(const struct lattice *l, int axis, struct lattice_lines *lines)
+static int find_line_crossings(const struct lattice *l, int axis, struct lattice_lines *lines)
 {
     size_t count = l->count / (size_t)l->nodes[axis];
     lines->first = calloc(count + 2, sizeof *lines->first);
     if (!lines->first) {
         return -ENOMEM;
     }
-    cast_all(l, axis, lines);
+    cast_all_triangles(l, axis, lines);
     for (size_t i = 0; i < count; i++) {
         lines->first[i + 1] += lines->first[i];
     }
@@ -171,17 +171,18 @@ static int cross_lines(const struct lattice *l, int axis, struct lattice_lines *
     if (!lines->at || !lines->triangle) {
         return -ENOMEM;
     }
-    cast_all(l, axis, lines); /* each list is filled from its end, which becomes its beginning */
+    cast_all_triangles(l, axis,
+                       lines); /* each list is filled from its end, which becomes its beginning */
     memmove(lines->first, lines->first + 1, count * sizeof *lines->first);
     lines->first[count] = (uint32_t)total;
     for (size_t i = 0; i < count; i++) {
-        sort_line(lines, lines->first[i], lines->first[i + 1]);
+        sort_line_crossings(lines, lines->first[i], lines->first[i + 1]);
     }
     return 0;
 }
 
 /* First node of a line. */
-static size_t line_start(const struct lattice *l, int axis, size_t line)
+static size_t first_node_of_line(const struct lattice *l, int axis, size_t line)
 {
     int u = (axis + 1) % 3, v = (axis + 2) % 3;
     size_t per = (size_t)l->nodes[u];
@@ -189,11 +190,11 @@ static size_t line_start(const struct lattice *l, int axis, size_t line)
 }
 
 /* Nodes between the first and the second crossing, the third and the fourth, ... are inside. */
-static void mark_inside(struct lattice *l)
+static void mark_inside_nodes(struct lattice *l)
 {
     const struct lattice_lines *lines = &l->lines[0];
     for (size_t line = 0; line < l->count / (size_t)l->nodes[0]; line++) {
-        size_t start = line_start(l, 0, line);
+        size_t start = first_node_of_line(l, 0, line);
         for (uint32_t i = lines->first[line]; i + 1 < lines->first[line + 1]; i += 2) {
             for (int k = (int)ceil(lines->at[i]); k <= lines->at[i + 1]; k++) {
                 l->kind[start + (size_t)k] = LATTICE_INSIDE;
@@ -202,21 +203,21 @@ static void mark_inside(struct lattice *l)
     }
 }
 
-static void mark_surface(struct lattice *l, int axis)
+static void mark_surface_nodes(struct lattice *l, int axis)
 {
     const struct lattice_lines *lines = &l->lines[axis];
     for (size_t line = 0; line < l->count / (size_t)l->nodes[axis]; line++) {
-        size_t start = line_start(l, axis, line);
+        size_t start = first_node_of_line(l, axis, line);
         for (uint32_t i = lines->first[line]; i < lines->first[line + 1]; i++) {
             double at = rint(lines->at[i]);
-            if (fabs(lines->at[i] - at) < ON_SURFACE) {
+            if (fabs(lines->at[i] - at) < ON_SURFACE_STEP_DISTANCE) {
                 l->kind[start + (size_t)at * l->stride[axis]] = LATTICE_SURFACE;
             }
         }
     }
 }
 
-static struct lattice_arms *arms_of(struct lattice *l, size_t node)
+static struct lattice_arms *arms_of_node(struct lattice *l, size_t node)
 {
     if (!l->cut[node]) {
         l->cut[node] = (uint32_t)l->arm_count;
@@ -226,21 +227,21 @@ static struct lattice_arms *arms_of(struct lattice *l, size_t node)
 }
 
 /* Shortens the arms of the nodes inside that are next to a crossing. */
-static void cut_arms(struct lattice *l, int axis)
+static void shorten_arms_at_surface(struct lattice *l, int axis)
 {
     const struct lattice_lines *lines = &l->lines[axis];
     for (size_t line = 0; line < l->count / (size_t)l->nodes[axis]; line++) {
-        size_t start = line_start(l, axis, line);
+        size_t start = first_node_of_line(l, axis, line);
         for (uint32_t i = lines->first[line]; i < lines->first[line + 1]; i++) {
             double below = floor(lines->at[i]), part = lines->at[i] - below;
             size_t node = start + (size_t)below * l->stride[axis], next = node + l->stride[axis];
             if (l->kind[node] == LATTICE_INSIDE) {
-                double *arm = &arms_of(l, node)->of[2 * axis + 1];
-                *arm = tact_min(*arm, tact_max(part, ON_SURFACE));
+                double *arm = &arms_of_node(l, node)->of[2 * axis + 1];
+                *arm = tact_min(*arm, tact_max(part, ON_SURFACE_STEP_DISTANCE));
             }
             if (l->kind[next] == LATTICE_INSIDE) {
-                double *arm = &arms_of(l, next)->of[2 * axis];
-                *arm = tact_min(*arm, tact_max(1.0 - part, ON_SURFACE));
+                double *arm = &arms_of_node(l, next)->of[2 * axis];
+                *arm = tact_min(*arm, tact_max(1.0 - part, ON_SURFACE_STEP_DISTANCE));
             }
         }
     }
@@ -282,18 +283,18 @@ int tact_lattice_create(const struct tact_mesh *mesh, double cell, double most, 
     l->cut = calloc(l->count, sizeof *l->cut);
     rc = l->kind && l->value && l->cut ? 0 : -ENOMEM;
     for (int k = 0; k < 3 && !rc; k++) {
-        rc = cross_lines(l, k, &l->lines[k]);
+        rc = find_line_crossings(l, k, &l->lines[k]);
     }
     if (rc) {
         return rc;
     }
-    mark_inside(l);
+    mark_inside_nodes(l);
     for (int k = 0; k < 3; k++) {
-        mark_surface(l, k);
+        mark_surface_nodes(l, k);
     }
     rc = list_inside(l);
     for (int k = 0; k < 3 && !rc; k++) {
-        cut_arms(l, k);
+        shorten_arms_at_surface(l, k);
     }
     return rc;
 }
@@ -330,7 +331,7 @@ static void triangle_normal(const struct tact_mesh *mesh, uint32_t triangle, dou
 /* Largest cosine between the normals of two faces that enclose a part, and smallest between the
  * line and a normal. The first excludes wedges, which are thin at their edges for any lattice. */
 #define APART (-0.97)
-#define ALONG 0.5
+#define MIN_LINE_NORMAL_COSINE 0.5
 
 /* Lines through thin parts, the thinnest first. */
 struct thin_list {
@@ -338,7 +339,7 @@ struct thin_list {
     int count;
 };
 
-static void add_thin(struct thin_list *list, const struct lattice_thin *part)
+static void add_thin_part(struct thin_list *list, const struct lattice_thin *part)
 {
     int i = list->count < THIN_LINES ? list->count++ : THIN_LINES - 1;
     if (i == THIN_LINES - 1 && list->of[i].cells > 0.0 && !(part->cells < list->of[i].cells)) {
@@ -352,8 +353,8 @@ static void add_thin(struct thin_list *list, const struct lattice_thin *part)
 
 /* Describes the part between two successive crossings of a line. Returns 0 where its faces are not
  * nearly parallel. */
-static int find_part(const struct lattice *l, int axis, size_t line, uint32_t i,
-                     struct lattice_thin *out)
+static int find_thin_part_on_line(const struct lattice *l, int axis, size_t line, uint32_t i,
+                                  struct lattice_thin *out)
 {
     const struct lattice_lines *lines = &l->lines[axis];
     double n[2][3], from = lines->at[i], to = lines->at[i + 1];
@@ -361,7 +362,7 @@ static int find_part(const struct lattice *l, int axis, size_t line, uint32_t i,
     const size_t across[2] = {line % (size_t)l->nodes[u], line / (size_t)l->nodes[u]};
     triangle_normal(l->mesh, lines->triangle[i], n[0]);
     triangle_normal(l->mesh, lines->triangle[i + 1], n[1]);
-    if (-n[0][axis] < ALONG || tact_v3_dot(n[0], n[1]) > APART) {
+    if (-n[0][axis] < MIN_LINE_NORMAL_COSINE || tact_v3_dot(n[0], n[1]) > APART) {
         return 0;
     }
     out->cells = -n[0][axis] * (to - from);
@@ -372,7 +373,7 @@ static int find_part(const struct lattice *l, int axis, size_t line, uint32_t i,
     return 1;
 }
 
-void tact_lattice_thinnest(const struct lattice *l, struct lattice_thin *out)
+void tact_lattice_thinnest_part(const struct lattice *l, struct lattice_thin *out)
 {
     struct thin_list list = {.count = 0};
     struct lattice_thin part;
@@ -380,8 +381,8 @@ void tact_lattice_thinnest(const struct lattice *l, struct lattice_thin *out)
         const struct lattice_lines *lines = &l->lines[axis];
         for (size_t line = 0; line < l->count / (size_t)l->nodes[axis]; line++) {
             for (uint32_t i = lines->first[line]; i + 1 < lines->first[line + 1]; i += 2) {
-                if (find_part(l, axis, line, i, &part)) {
-                    add_thin(&list, &part);
+                if (find_thin_part_on_line(l, axis, line, i, &part)) {
+                    add_thin_part(&list, &part);
                 }
             }
         }

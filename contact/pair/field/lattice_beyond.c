@@ -10,12 +10,13 @@
 #include "contact/pair/field/lattice_internal.h"
 #include "contact/vec.h"
 
-enum { LAYERS = 5 };   /* a corner of a coarse cell may be four nodes outside the surface */
-#define LEAST_OUT 1e-6 /* smallest magnitude of a value outside, over the step */
+enum { LAYERS = 5 }; /* a corner of a coarse cell may be four nodes outside the surface */
+#define MIN_OUTSIDE_MAGNITUDE 1e-6 /* smallest magnitude of a value outside, over the step */
 
 /* Weighted sum, and sum of the weights, of the values that the neighbours inside imply for a node
  * outside. */
-static void add_lines(const struct lattice *l, size_t node, double *sum, double *weight)
+static void add_values_extrapolated_on_lines(const struct lattice *l, size_t node, double *sum,
+                                             double *weight)
 {
     for (int k = 0; k < 6; k++) {
         size_t from = k % 2 ? node + l->stride[k / 2] : node - l->stride[k / 2];
@@ -38,7 +39,7 @@ static int has_value(const struct lattice *l, size_t node)
 }
 
 /* Slope along an axis per step, from the neighbours that have values: central, or one-sided. */
-static double slope_at(const struct lattice *l, size_t node, int axis)
+static double lattice_slope_at(const struct lattice *l, size_t node, int axis)
 {
     size_t s = l->stride[axis];
     int below = has_value(l, node - s), above = has_value(l, node + s);
@@ -64,7 +65,7 @@ static int extrapolate_value(const struct lattice *l, size_t node, double *out)
         }
         double value = l->value[from];
         for (int k = 0; k < 3; k++) {
-            value -= step[k] ? step[k] * slope_at(l, from, k) : 0.0;
+            value -= step[k] ? step[k] * lattice_slope_at(l, from, k) : 0.0;
         }
         sum += value;
         count++;
@@ -73,7 +74,7 @@ static int extrapolate_value(const struct lattice *l, size_t node, double *out)
     return count;
 }
 
-static int in_middle(const struct lattice *l, size_t node)
+static int is_off_lattice_border(const struct lattice *l, size_t node)
 {
     int at[3];
     lattice_place(l, node, at);
@@ -87,8 +88,8 @@ static int in_middle(const struct lattice *l, size_t node)
 
 /* Lists the nodes without a value that are next to the listed nodes, each once. Returns their
  * number. */
-static size_t find_next(const struct lattice *l, const uint32_t *list, size_t count,
-                        uint8_t *is_noted, uint32_t *out)
+static size_t list_next_outside_nodes(const struct lattice *l, const uint32_t *list, size_t count,
+                                      uint8_t *is_noted, uint32_t *out)
 {
     size_t n = 0;
     for (size_t i = 0; i < count; i++) {
@@ -97,7 +98,8 @@ static size_t find_next(const struct lattice *l, const uint32_t *list, size_t co
             next += (size_t)(k % 3) * l->stride[0] + (size_t)(k / 3 % 3) * l->stride[1] +
                     (size_t)(k / 9) * l->stride[2];
             next -= l->stride[0] + l->stride[1] + l->stride[2];
-            if (l->kind[next] == LATTICE_OUTSIDE && !is_noted[next] && in_middle(l, next)) {
+            if (l->kind[next] == LATTICE_OUTSIDE && !is_noted[next] &&
+                is_off_lattice_border(l, next)) {
                 is_noted[next] = 1;
                 out[n++] = (uint32_t)next;
             }
@@ -106,9 +108,9 @@ static size_t find_next(const struct lattice *l, const uint32_t *list, size_t co
     return n;
 }
 
-static double keep_out(const struct lattice *l, double value)
+static double clamp_value_outside(const struct lattice *l, double value)
 {
-    return tact_min(value, -LEAST_OUT * tact_lattice_step(l));
+    return tact_min(value, -MIN_OUTSIDE_MAGNITUDE * tact_lattice_step(l));
 }
 
 /* Sets the listed nodes that have a neighbour inside along an axis. */
@@ -116,8 +118,8 @@ static void set_first_layer(struct lattice *l, const uint32_t *list, size_t coun
 {
     for (size_t i = 0; i < count; i++) {
         double sum = 0.0, weight = 0.0;
-        add_lines(l, list[i], &sum, &weight);
-        value[i] = weight > 0.0 ? keep_out(l, sum / weight) : NAN;
+        add_values_extrapolated_on_lines(l, list[i], &sum, &weight);
+        value[i] = weight > 0.0 ? clamp_value_outside(l, sum / weight) : NAN;
     }
     for (size_t i = 0; i < count; i++) {
         if (!isnan(value[i])) {
@@ -127,12 +129,13 @@ static void set_first_layer(struct lattice *l, const uint32_t *list, size_t coun
     }
 }
 
-static void set_layer(struct lattice *l, const uint32_t *list, size_t count, double *value)
+static void set_extrapolated_layer(struct lattice *l, const uint32_t *list, size_t count,
+                                   double *value)
 {
     for (size_t i = 0; i < count; i++) {
         value[i] = NAN;
         if (l->kind[list[i]] == LATTICE_OUTSIDE && extrapolate_value(l, list[i], &value[i])) {
-            value[i] = keep_out(l, value[i]);
+            value[i] = clamp_value_outside(l, value[i]);
         }
     }
     for (size_t i = 0; i < count; i++) {
@@ -156,7 +159,7 @@ int tact_lattice_extrapolate(struct lattice *l)
         }
     }
     for (int layer = 0; layer < LAYERS && !rc; layer++) {
-        size_t found = find_next(l, list, count, is_noted, next);
+        size_t found = list_next_outside_nodes(l, list, count, is_noted, next);
         uint32_t *last = list;
         list = next;
         next = last;
@@ -164,7 +167,7 @@ int tact_lattice_extrapolate(struct lattice *l)
         if (!layer) {
             set_first_layer(l, list, count, value);
         }
-        set_layer(l, list, count, value);
+        set_extrapolated_layer(l, list, count, value);
     }
     free(is_noted);
     free(list);

@@ -87,7 +87,7 @@ struct lattice_thin {
  * rounded rim. */
 enum { THIN_LINES = 8 };
 
-void tact_lattice_thinnest(const struct lattice *l, struct lattice_thin *out);
+void tact_lattice_thinnest_part(const struct lattice *l, struct lattice_thin *out);
 
 /* Computes the extent at the nodes inside. -ENOMEM; -EDOM where this kind of extent does not exist,
  * err states why. */

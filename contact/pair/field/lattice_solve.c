@@ -12,7 +12,7 @@
 #include "contact/pair/field/nearest_internal.h"
 #include "contact/vec.h"
 
-enum { MOST_SWEEPS = 4000 };
+enum { MAX_RELAXATION_SWEEPS = 4000 };
 #define SOLVED 1e-9 /* relative change of a value in a sweep at which the sweeps end */
 #define PI 3.14159265358979323846
 
@@ -27,7 +27,8 @@ struct problem {
 
 /* Returns 1 where an arm ends at a node that is solved for; else 0, with *end = u at its end, and
  * *arm [steps] shortened where the core begins within it. */
-static int arm_of(const struct problem *p, size_t node, size_t next, double *arm, double *end)
+static int arm_towards_neighbour(const struct problem *p, size_t node, size_t next, double *arm,
+                                 double *end)
 {
     const struct lattice *l = p->l;
     *end = p->wall;
@@ -56,7 +57,7 @@ static double neighbour_weights(const struct problem *p, size_t node, double wei
         memcpy(arm, &l->arms[l->cut[node]].of[2 * k], sizeof arm);
         for (int side = 0; side < 2; side++) {
             size_t next = side ? node + l->stride[k] : node - l->stride[k];
-            open[side] = arm_of(p, node, next, &arm[side], &end[side]);
+            open[side] = arm_towards_neighbour(p, node, next, &arm[side], &end[side]);
         }
         for (int side = 0; side < 2; side++) {
             double w = 2.0 / (h2 * arm[side] * (arm[0] + arm[1]));
@@ -113,7 +114,7 @@ static int sweep(const struct problem *p)
 }
 
 /* The optimal relaxation factor for a box of the lattice's size (Young 1954). */
-static double best_relaxation(const struct lattice *l, double screen)
+static double optimal_relaxation_factor(const struct lattice *l, double screen)
 {
     double sum = 0.0, whole = 0.5 * screen;
     for (int k = 0; k < 3; k++) {
@@ -127,7 +128,7 @@ static double best_relaxation(const struct lattice *l, double screen)
 
 /* Nodes without arms must have neighbours inside on all sides. Rounding of the lattice may leave
  * one without: it gets arms, as a node next to the surface. */
-static int close_gaps(struct lattice *l)
+static int give_arms_to_isolated_nodes(struct lattice *l)
 {
     size_t more = 0;
     for (size_t i = 0; i < l->inside_count; i++) {
@@ -159,14 +160,14 @@ static int close_gaps(struct lattice *l)
 static int relax(struct problem *p, struct tact_error *err)
 {
     int sweeps = 0;
-    p->relax = best_relaxation(p->l, p->screen);
-    while (sweeps < MOST_SWEEPS && sweep(p)) {
+    p->relax = optimal_relaxation_factor(p->l, p->screen);
+    while (sweeps < MAX_RELAXATION_SWEEPS && sweep(p)) {
         sweeps++;
     }
-    return sweeps < MOST_SWEEPS
+    return sweeps < MAX_RELAXATION_SWEEPS
                ? 0
                : tact_error_set(err, -EDOM, "the extent of the mesh did not converge in %d sweeps",
-                                MOST_SWEEPS);
+                                MAX_RELAXATION_SWEEPS);
 }
 
 static int solve_screened(struct lattice *l, double thickness, struct tact_error *err)
@@ -227,7 +228,7 @@ static int solve_laplace(struct lattice *l, double thickness, struct tact_error 
 int tact_lattice_solve(struct lattice *l, const struct tact_extent_recipe *recipe,
                        struct tact_error *err)
 {
-    int rc = close_gaps(l);
+    int rc = give_arms_to_isolated_nodes(l);
     if (rc) {
         return rc;
     }

@@ -28,7 +28,7 @@ struct cells {
 };
 
 /* Level of the block that contains a finest cell. */
-static int level_at(const struct cells *c, int x, int y, int z)
+static int block_level_at(const struct cells *c, int x, int y, int z)
 {
     if (x < 0 || y < 0 || z < 0 || x >= c->count[0] || y >= c->count[1] || z >= c->count[2]) {
         return NONE;
@@ -36,7 +36,7 @@ static int level_at(const struct cells *c, int x, int y, int z)
     return c->level[(size_t)x + (size_t)y * c->stride[1] + (size_t)z * c->stride[2]];
 }
 
-static void set_level(struct cells *c, const int at[3], int size, int level)
+static void set_block_level(struct cells *c, const int at[3], int size, int level)
 {
     for (int z = at[2]; z < at[2] + size; z++) {
         for (int y = at[1]; y < at[1] + size; y++) {
@@ -46,17 +46,17 @@ static void set_level(struct cells *c, const int at[3], int size, int level)
     }
 }
 
-static size_t node_at(const struct lattice *l, const int at[3], int x, int y, int z)
+static size_t lattice_node_at(const struct lattice *l, const int at[3], int x, int y, int z)
 {
     const int place[3] = {at[0] + x, at[1] + y, at[2] + z};
     return lattice_node(l, place);
 }
 
-static int has_solid(const struct lattice *l, const int at[3], int size)
+static int has_block_inside_nodes(const struct lattice *l, const int at[3], int size)
 {
     for (int z = 0; z <= size; z++) {
         for (int y = 0; y <= size; y++) {
-            size_t row = node_at(l, at, 0, y, z);
+            size_t row = lattice_node_at(l, at, 0, y, z);
             for (int x = 0; x <= size; x++) {
                 if (l->kind[row + (size_t)x] == LATTICE_INSIDE) {
                     return 1;
@@ -90,7 +90,7 @@ static double interpolate(const double corner[8], const int f[3], int size)
 }
 
 /* 1 where a node of a block has a neighbour inside the solid along an axis, in the block. */
-static int is_next(const struct lattice *l, size_t node, const int f[3], int size)
+static int is_beside_inside_node(const struct lattice *l, size_t node, const int f[3], int size)
 {
     for (int k = 0; k < 3; k++) {
         if ((f[k] > 0 && l->kind[node - l->stride[k]] == LATTICE_INSIDE) ||
@@ -108,7 +108,7 @@ static double steepest(const struct lattice *l, const int at[3], int size)
     for (int z = 0; z <= size; z++) {
         for (int y = 0; y <= size; y++) {
             for (int x = 0; x <= size; x++) {
-                const double *v = &l->value[node_at(l, at, x, y, z)];
+                const double *v = &l->value[lattice_node_at(l, at, x, y, z)];
                 most = x < size ? tact_max(most, fabs(v[1] - v[0]) / l->step[0]) : most;
                 most = y < size ? tact_max(most, fabs(v[l->stride[1]] - v[0]) / l->step[1]) : most;
                 most = z < size ? tact_max(most, fabs(v[l->stride[2]] - v[0]) / l->step[2]) : most;
@@ -120,12 +120,12 @@ static double steepest(const struct lattice *l, const int at[3], int size)
 
 /* 1 where the extent is linear in a block: all its nodes have values, and the values inside the
  * solid and next to it are those interpolated from the corners, within the tolerance. */
-static int is_linear(const struct cells *c, const int at[3], int size)
+static int is_extent_linear_in_block(const struct cells *c, const int at[3], int size)
 {
     const struct lattice *l = c->l;
     double corner[8];
     for (int i = 0; i < 8; i++) {
-        size_t node = node_at(l, at, i & 1 ? size : 0, i & 2 ? size : 0, i & 4 ? size : 0);
+        size_t node = lattice_node_at(l, at, i & 1 ? size : 0, i & 2 ? size : 0, i & 4 ? size : 0);
         if (l->kind[node] == LATTICE_OUTSIDE) {
             return 0;
         }
@@ -136,11 +136,11 @@ static int is_linear(const struct cells *c, const int at[3], int size)
         for (int y = 0; y <= size; y++) {
             for (int x = 0; x <= size; x++) {
                 const int f[3] = {x, y, z};
-                size_t node = node_at(l, at, x, y, z);
+                size_t node = lattice_node_at(l, at, x, y, z);
                 if (l->kind[node] == LATTICE_OUTSIDE) {
                     return 0;
                 }
-                if (l->kind[node] == LATTICE_BEYOND && !is_next(l, node, f, size)) {
+                if (l->kind[node] == LATTICE_BEYOND && !is_beside_inside_node(l, node, f, size)) {
                     continue;
                 }
                 double value = l->value[node];
@@ -159,10 +159,10 @@ static void divide(struct cells *c, const int at[3], int level);
 static void place_block(struct cells *c, const int at[3], int level)
 {
     int size = 1 << level;
-    if (!has_solid(c->l, at, size)) {
-        set_level(c, at, size, NONE);
-    } else if (!level || is_linear(c, at, size)) {
-        set_level(c, at, size, level);
+    if (!has_block_inside_nodes(c->l, at, size)) {
+        set_block_level(c, at, size, NONE);
+    } else if (!level || is_extent_linear_in_block(c, at, size)) {
+        set_block_level(c, at, size, level);
     } else {
         divide(c, at, level);
     }
@@ -185,19 +185,19 @@ static void split_block(struct cells *c, const int at[3], int level)
     for (int i = 0; i < 8; i++) {
         const int part[3] = {at[0] + (i & 1 ? half : 0), at[1] + (i & 2 ? half : 0),
                              at[2] + (i & 4 ? half : 0)};
-        set_level(c, part, half, has_solid(c->l, part, half) ? level - 1 : NONE);
+        set_block_level(c, part, half, has_block_inside_nodes(c->l, part, half) ? level - 1 : NONE);
     }
 }
 
 /* Calls `each` with each block. */
-static int for_blocks(struct cells *c, int (*each)(struct cells *, const int *, int))
+static int visit_all_blocks(struct cells *c, int (*each)(struct cells *, const int *, int))
 {
     int any = 0;
     int at[3];
     for (at[2] = 0; at[2] < c->count[2]; at[2]++) {
         for (at[1] = 0; at[1] < c->count[1]; at[1]++) {
             for (at[0] = 0; at[0] < c->count[0]; at[0]++) {
-                int level = level_at(c, at[0], at[1], at[2]);
+                int level = block_level_at(c, at[0], at[1], at[2]);
                 int rest = level == NONE ? 0 : (1 << level) - 1;
                 if (level != NONE && !((at[0] | at[1] | at[2]) & rest)) {
                     any |= each(c, at, level);
@@ -210,14 +210,14 @@ static int for_blocks(struct cells *c, int (*each)(struct cells *, const int *, 
 
 /* Splits the blocks next to a block that are more than twice its size. Returns 1 where there was
  * one. */
-static int split_beside(struct cells *c, const int at[3], int level)
+static int split_larger_neighbours(struct cells *c, const int at[3], int level)
 {
     int size = 1 << level, any = 0;
     for (int i = 0; i < 27; i++) {
         const int step[3] = {i % 3 - 1, i / 3 % 3 - 1, i / 9 - 1};
         int away = abs(step[0]) + abs(step[1]) + abs(step[2]);
         int x = at[0] + step[0] * size, y = at[1] + step[1] * size, z = at[2] + step[2] * size;
-        int other = level_at(c, x, y, z);
+        int other = block_level_at(c, x, y, z);
         if ((away == 1 || away == 2) && other != NONE && other > level + 1) {
             int mask = ~((1 << other) - 1);
             const int block[3] = {x & mask, y & mask, z & mask};
@@ -282,7 +282,8 @@ static void add_lattice_tet(struct cells *c, size_t p, size_t q, size_t r, size_
 
 /* 1 where a finer block touches an edge of a block. The edge is along `axis`, on the upper (1) or
  * lower (0) side of the other two axes: u, v. */
-static int is_halved(const struct cells *c, const int at[3], int level, int axis, int u, int v)
+static int is_edge_halved_by_finer_block(const struct cells *c, const int at[3], int level,
+                                         int axis, int u, int v)
 {
     int size = 1 << level;
     for (int i = 0; i < 8; i++) {
@@ -290,7 +291,7 @@ static int is_halved(const struct cells *c, const int at[3], int level, int axis
         place[axis] = at[axis] + (i & 4 ? size / 2 : 0);
         place[(axis + 1) % 3] = at[(axis + 1) % 3] + (u ? size : 0) - (i & 1);
         place[(axis + 2) % 3] = at[(axis + 2) % 3] + (v ? size : 0) - (i >> 1 & 1);
-        if (level_at(c, place[0], place[1], place[2]) < level) {
+        if (block_level_at(c, place[0], place[1], place[2]) < level) {
             return 1;
         }
     }
@@ -306,8 +307,8 @@ struct face {
 };
 
 /* Describes the face perpendicular to `axis` on the upper (1) or lower (0) side. */
-static void look_at_face(const struct cells *c, const int at[3], int level, int axis, int upper,
-                         struct face *f)
+static void describe_block_face(const struct cells *c, const int at[3], int level, int axis,
+                                int upper, struct face *f)
 {
     static const int round[4][2] = {{0, 0}, {1, 0}, {1, 1}, {0, 1}};
     int size = 1 << level, u = (axis + 1) % 3, v = (axis + 2) % 3, place[3];
@@ -325,13 +326,13 @@ static void look_at_face(const struct cells *c, const int at[3], int level, int 
         f->half[i] = lattice_node(c->l, place);
         f->upper[i] = p[0] + p[1];
         /* edge along u: its sides are v, then axis; along v: axis, then u */
-        f->halved[i] = i % 2 ? is_halved(c, at, level, v, upper, p[0])
-                             : is_halved(c, at, level, u, p[1], upper);
+        f->halved[i] = i % 2 ? is_edge_halved_by_finer_block(c, at, level, v, upper, p[0])
+                             : is_edge_halved_by_finer_block(c, at, level, u, p[1], upper);
     }
 }
 
 /* Adds the tetrahedra from a node to the triangles of a face. */
-static void fill_face(struct cells *c, size_t apex, const struct face *f)
+static void add_face_tetrahedra(struct cells *c, size_t apex, const struct face *f)
 {
     if (!f->halved[0] && !f->halved[1] && !f->halved[2] && !f->halved[3]) {
         add_lattice_tet(c, apex, f->corner[0], f->corner[1], f->corner[2]);
@@ -353,7 +354,7 @@ static void fill_face(struct cells *c, size_t apex, const struct face *f)
     }
 }
 
-static void add_kuhn(struct cells *c, const int at[3], int size)
+static void add_kuhn_tetrahedra(struct cells *c, const int at[3], int size)
 {
     static const int order[6][2] = {{0, 1}, {0, 2}, {1, 0}, {1, 2}, {2, 0}, {2, 1}};
     const int whole[3] = {at[0] + size, at[1] + size, at[2] + size};
@@ -372,21 +373,21 @@ static int add_block(struct cells *c, const int at[3], int level)
     int size = 1 << level, any = 0;
     struct face face[6];
     for (int i = 0; i < 6 && level; i++) {
-        look_at_face(c, at, level, i / 2, i % 2, &face[i]);
+        describe_block_face(c, at, level, i / 2, i % 2, &face[i]);
         any |= face[i].halved[0] | face[i].halved[1] | face[i].halved[2] | face[i].halved[3];
     }
     if (!any) {
-        add_kuhn(c, at, size);
+        add_kuhn_tetrahedra(c, at, size);
         return 0;
     }
-    size_t apex = node_at(c->l, at, size / 2, size / 2, size / 2);
+    size_t apex = lattice_node_at(c->l, at, size / 2, size / 2, size / 2);
     for (int i = 0; i < 6; i++) {
-        fill_face(c, apex, &face[i]);
+        add_face_tetrahedra(c, apex, &face[i]);
     }
     return 0;
 }
 
-static void place_all(struct cells *c)
+static void place_all_blocks(struct cells *c)
 {
     int at[3], size = 1 << COARSEST;
     for (at[2] = 0; at[2] < c->count[2]; at[2] += size) {
@@ -396,7 +397,7 @@ static void place_all(struct cells *c)
             }
         }
     }
-    while (for_blocks(c, split_beside)) {
+    while (visit_all_blocks(c, split_larger_neighbours)) {
     }
 }
 
@@ -413,8 +414,8 @@ int tact_lattice_tets(const struct lattice *l, double tolerance, double deeper,
     c.level = malloc(count);
     c.vertex = calloc(l->count, sizeof *c.vertex);
     if (c.level && c.vertex) {
-        place_all(&c);
-        for_blocks(&c, add_block);
+        place_all_blocks(&c);
+        visit_all_blocks(&c, add_block);
     }
     int rc = !c.level || !c.vertex || c.full ? -ENOMEM : out->tet_count ? 0 : -EDOM;
     free(c.level);

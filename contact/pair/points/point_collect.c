@@ -5,7 +5,7 @@
 #include "contact/vec.h"
 #include "contact/pair/points/point_internal.h"
 
-static int make_list(struct point_list *list, int room, int pairs)
+static int allocate_point_list(struct point_list *list, int room, int pairs)
 {
     size_t n = (size_t)pairs + 1;
     list->points = calloc((size_t)room + 1, sizeof *list->points);
@@ -16,7 +16,7 @@ static int make_list(struct point_list *list, int room, int pairs)
     return list->points && list->first && list->pair_points && list->frame ? 0 : -ENOMEM;
 }
 
-static void free_list(struct point_list *list)
+static void free_point_list(struct point_list *list)
 {
     free(list->points);
     free(list->first);
@@ -29,15 +29,15 @@ int tact_points_create(struct point_store *store, int room, int pairs, size_t ve
     memset(store, 0, sizeof *store);
     store->room = room;
     store->seen = calloc(vertices + 1, sizeof *store->seen);
-    int rc = make_list(&store->now, room, pairs);
-    rc = make_list(&store->last, room, pairs) || rc || !store->seen;
+    int rc = allocate_point_list(&store->now, room, pairs);
+    rc = allocate_point_list(&store->last, room, pairs) || rc || !store->seen;
     return rc ? -ENOMEM : 0;
 }
 
 void tact_points_destroy(struct point_store *store)
 {
-    free_list(&store->now);
-    free_list(&store->last);
+    free_point_list(&store->now);
+    free_point_list(&store->last);
     free(store->seen);
     memset(store, 0, sizeof *store);
 }
@@ -47,7 +47,7 @@ void tact_points_reset(struct point_store *store, int pair)
     store->now.pair_points[pair] = store->last.pair_points[pair] = 0;
 }
 
-void tact_points_begin(struct point_store *store)
+void tact_points_begin_tick(struct point_store *store)
 {
     struct point_list now = store->now;
     store->now = store->last;
@@ -73,8 +73,8 @@ static struct point *add_point(struct point_store *store, int pair, const uint64
     return point;
 }
 
-void tact_points_add(struct point_store *store, int pair, const double *place,
-                     const uint64_t key[2])
+void tact_points_add_vertex(struct point_store *store, int pair, const double *place,
+                            const uint64_t key[2])
 {
     const double *frame = store->now.frame + 12 * pair;
     struct point *point = add_point(store, pair, key);
@@ -88,8 +88,8 @@ void tact_points_add(struct point_store *store, int pair, const double *place,
 /* A point in the plane of the patch. */
 static void add_flat(struct point_store *store, int pair, double t1, double t2)
 {
-    static const uint64_t by_place[2] = {0, 0};
-    struct point *point = add_point(store, pair, by_place);
+    static const uint64_t keyed_by_place[2] = {0, 0};
+    struct point *point = add_point(store, pair, keyed_by_place);
     if (point) {
         tact_v3_set(point->at, 0.0, t1, t2);
     }
@@ -110,8 +110,9 @@ void tact_points_collect(struct point_store *store, int pair, const struct tact_
             add_flat(store, pair, patch->corner[i][0], patch->corner[i][1]);
         }
     } else if (patch->kind == TACT_PATCH_ELLIPSE && (a->mesh || plane_a) && (b->mesh || plane_b)) {
-        tact_points_of_meshes(store, pair, plane_a ? b->mesh : a->mesh, plane_a ? pb : pa,
-                              plane_a || plane_b ? NULL : b->mesh, plane_a ? pa : pb);
+        tact_points_add_overlap_vertices(store, pair, plane_a ? b->mesh : a->mesh,
+                                         plane_a ? pb : pa, plane_a || plane_b ? NULL : b->mesh,
+                                         plane_a ? pa : pb);
     }
     if (!store->now.pair_points[pair]) { /* round, soft, or too thin to have vertices in it */
         add_flat(store, pair, 0.0, 0.0);
@@ -120,8 +121,8 @@ void tact_points_collect(struct point_store *store, int pair, const struct tact_
 
 /* The last tick's point of the same feature, searched from *next on; NULL: none. Both ticks list
  * features in nearly the same order. */
-static const struct point *find_feature(const struct point *last, int count,
-                                        const struct point *point, int *next)
+static const struct point *find_last_point_of_feature(const struct point *last, int count,
+                                                      const struct point *point, int *next)
 {
     for (int i = 0; i < count; i++) {
         int at = (*next + i) % count;
@@ -135,7 +136,8 @@ static const struct point *find_feature(const struct point *last, int count,
 
 /* The last tick's corner nearest to a corner, both relative to their patch's centre in world axes;
  * NULL where it is farther than a tenth of the distance from the centre. */
-static const struct point *find_corner(const struct point_list *last, int pair, const double *arm)
+static const struct point *find_nearest_last_corner(const struct point_list *last, int pair,
+                                                    const double *arm)
 {
     const struct point *points = last->points + last->first[pair], *best = NULL;
     double least = 0.01 * tact_v3_dot(arm, arm);
@@ -152,7 +154,8 @@ static const struct point *find_corner(const struct point_list *last, int pair, 
     return best;
 }
 
-void tact_points_warm(struct point_store *store, int pair, int known, double impulse[6])
+void tact_points_copy_last_impulses(struct point_store *store, int pair, int known,
+                                    double impulse[6])
 {
     const struct point_list *last = &store->last;
     struct point *points = store->now.points + store->now.first[pair];
@@ -163,10 +166,10 @@ void tact_points_warm(struct point_store *store, int pair, int known, double imp
         struct point *point = &points[i];
         double arm[3], world[3], torque[3];
         tact_m3_tmul_v3(arm, frame, point->at);
-        const struct point *before = point->key[0]
-                                         ? find_feature(last->points + last->first[pair],
-                                                        last->pair_points[pair], point, &next)
-                                         : find_corner(last, pair, arm);
+        const struct point *before =
+            point->key[0] ? find_last_point_of_feature(last->points + last->first[pair],
+                                                       last->pair_points[pair], point, &next)
+                          : find_nearest_last_corner(last, pair, arm);
         if (!before) {
             continue;
         }

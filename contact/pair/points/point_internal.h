@@ -58,7 +58,7 @@ void tact_points_destroy(struct point_store *store);
 void tact_points_reset(struct point_store *store, int pair);
 
 /* Starts a tick: stores the last tick's points for the warm start. */
-void tact_points_begin(struct point_store *store);
+void tact_points_begin_tick(struct point_store *store);
 
 /* Lists the points of a touching pair, without impulses. */
 void tact_points_collect(struct point_store *store, int pair, const struct tact_shape *a,
@@ -66,18 +66,19 @@ void tact_points_collect(struct point_store *store, int pair, const struct tact_
                          const struct tact_pose *pb, const struct tact_patch *patch);
 
 /* Adds a point given in the world to the pair's patch. */
-void tact_points_add(struct point_store *store, int pair, const double *place,
-                     const uint64_t key[2]);
+void tact_points_add_vertex(struct point_store *store, int pair, const double *place,
+                            const uint64_t key[2]);
 
 /* Adds the vertices of the overlap of two meshes, or of a mesh and the half-space at pb (b NULL):
  * those of each mesh inside the other, and where an edge of one crosses the other's surface. */
-void tact_points_of_meshes(struct point_store *store, int pair, const struct tact_mesh *a,
-                           const struct tact_pose *pa, const struct tact_mesh *b,
-                           const struct tact_pose *pb);
+void tact_points_add_overlap_vertices(struct point_store *store, int pair,
+                                      const struct tact_mesh *a, const struct tact_pose *pa,
+                                      const struct tact_mesh *b, const struct tact_pose *pb);
 
 /* Copies the impulses of the last tick's points to their counterparts (known: 1 where the last tick
  * had a contact); their wrench in impulse[6]. */
-void tact_points_warm(struct point_store *store, int pair, int known, double impulse[6]);
+void tact_points_copy_last_impulses(struct point_store *store, int pair, int known,
+                                    double impulse[6]);
 
 /* Computes what the sweep needs from the pair's S. */
 void tact_points_prepare(struct point_store *store, int pair, const struct tact_local_problem *in);

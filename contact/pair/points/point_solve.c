@@ -89,7 +89,7 @@ static double slip_equation(void *user, double g)
 
 /* Solves u = S p + b for a point that slips: friction on its cone, opposite to the slip, no normal
  * velocity. b_n < 0, so that a root exists. */
-static void solve_slip(const struct point *point, double mu, const double *b, double *p)
+static void solve_slipping_point(const struct point *point, double mu, const double *b, double *p)
 {
     double cs = point->turn[0], sn = point->turn[1];
     struct slip slip = {
@@ -133,12 +133,12 @@ static int solve_point(const struct point *point, double mu, const double *b, do
         tact_v3_set(p, 0.0, 0.0, 0.0);
         return TACT_LIMIT_OPEN;
     }
-    solve_slip(point, mu, b, p);
+    solve_slipping_point(point, mu, b, p);
     return TACT_LIMIT_CONE;
 }
 
 /* Square of the natural-map residual at the point: p - P_K(p - rho (u + mu |u_t| e_n)). */
-static double squared_miss(double mu, double rho, const double *p, const double *u)
+static double squared_natural_map_residual(double mu, double rho, const double *p, const double *u)
 {
     double x[3] = {p[0] - rho * (u[0] + mu * tact_hypot(u[1], u[2])), p[1] - rho * u[1],
                    p[2] - rho * u[2]};
@@ -175,7 +175,7 @@ void tact_points_solve(struct point_store *store, int pair,
         tact_v3_sub(b, v, b);
         double rho = tact_max(point->s[0], tact_max(point->l[0], point->l[1]));
         rho = rho > 0.0 ? 1.0 / rho : 0.0;
-        miss += squared_miss(problem->mu, rho, point->p, v);
+        miss += squared_natural_map_residual(problem->mu, rho, point->p, v);
         before += tact_v3_dot(point->p, point->p);
         drive += rho * rho * tact_v3_dot(b, b);
         int limit = solve_point(point, problem->mu, b, p);

@@ -52,7 +52,7 @@ static void emit(const struct transform *v, const double *at, uint64_t kind, uin
     const uint64_t key[2] = {kind << 32 | i, j << 32 | k};
     double place[3];
     tact_pose_point(place, v->pose, at);
-    tact_points_add(v->store, v->pair, place, key);
+    tact_points_add_vertex(v->store, v->pair, place, key);
 }
 
 /** The bounding box of a node of `from`, in the axes of `to`. */
@@ -110,7 +110,7 @@ static void corners_of(const struct tact_mesh *mesh, uint32_t triangle, const do
 
 /** Intersections of edges of one triangle of `from` with one of `to`. Each edge is processed in the
  * triangle in which it is ascending. */
-static void cross_triangles(const struct transform *v, uint32_t from, uint32_t to)
+static void intersect_triangle_edges(const struct transform *v, uint32_t from, uint32_t to)
 {
     const uint32_t *t = v->from->triangles + 3 * (size_t)from;
     const double *c[3];
@@ -135,7 +135,7 @@ static void cross_triangles(const struct transform *v, uint32_t from, uint32_t t
 }
 
 /** All intersections, by pairs of nodes. back: the inverse transform. */
-static void cross_meshes(const struct transform *v, const struct transform *back)
+static void intersect_meshes(const struct transform *v, const struct transform *back)
 {
     uint32_t stack[STACK_PAIRS][2] = {{0, 0}};
     int top = 1;
@@ -151,23 +151,25 @@ static void cross_meshes(const struct transform *v, const struct transform *back
         }
         for (uint32_t i = 0; i < a->count && b->count; i++) {
             for (uint32_t j = 0; j < b->count; j++) {
-                cross_triangles(v, a->first + i, b->first + j);
-                cross_triangles(back, b->first + j, a->first + i);
+                intersect_triangle_edges(v, a->first + i, b->first + j);
+                intersect_triangle_edges(back, b->first + j, a->first + i);
             }
         }
-        int split_a = !a->count && (b->count || a->upper[0] - a->lower[0] + a->upper[1] -
-                                                        a->lower[1] + a->upper[2] - a->lower[2] >
-                                                    b->upper[0] - b->lower[0] + b->upper[1] -
-                                                        b->lower[1] + b->upper[2] - b->lower[2]);
+        int does_split_node_a =
+            !a->count &&
+            (b->count ||
+             a->upper[0] - a->lower[0] + a->upper[1] - a->lower[1] + a->upper[2] - a->lower[2] >
+                 b->upper[0] - b->lower[0] + b->upper[1] - b->lower[1] + b->upper[2] - b->lower[2]);
         for (uint32_t k = 0; k < 2 && !(a->count && b->count) && top < STACK_PAIRS; k++) {
-            stack[top][0] = split_a ? a->first + 1 - k : ia;
-            stack[top++][1] = split_a ? ib : b->first + 1 - k;
+            stack[top][0] = does_split_node_a ? a->first + 1 - k : ia;
+            stack[top++][1] = does_split_node_a ? ib : b->first + 1 - k;
         }
     }
 }
 
 /** 1 where a box, in the axes of `to`, meets no leaf of `to`. */
-static int is_clear(const struct tact_mesh *to, const double *lower, const double *upper)
+static int is_box_clear_of_leaves(const struct tact_mesh *to, const double *lower,
+                                  const double *upper)
 {
     uint32_t stack[STACK_NODES] = {0};
     int top = 1;
@@ -252,7 +254,7 @@ static void list_inside(const struct transform *v)
         if (!inside) {
             box_of(v, node, lower, upper);
             int away = v->to ? !boxes_meet(lower, upper, &v->to->nodes[0]) : lower[2] > 0.0;
-            int clear = v->to ? is_clear(v->to, lower, upper) : upper[2] <= 0.0;
+            int clear = v->to ? is_box_clear_of_leaves(v->to, lower, upper) : upper[2] <= 0.0;
             double middle[3] = {0.5 * (lower[0] + upper[0]), 0.5 * (lower[1] + upper[1]),
                                 0.5 * (lower[2] + upper[2])};
             if (away || (clear && v->to && !is_inside(v->to, middle))) {
@@ -271,7 +273,7 @@ static void list_inside(const struct transform *v)
 }
 
 /** Edges of `from` that cross the plane z = 0 of `to`. */
-static void cross_plane(const struct transform *v)
+static void cross_plane_of_other(const struct transform *v)
 {
     uint32_t stack[STACK_NODES] = {0};
     int top = 1;
@@ -302,16 +304,16 @@ static void cross_plane(const struct transform *v)
     }
 }
 
-void tact_points_of_meshes(struct point_store *store, int pair, const struct tact_mesh *a,
-                           const struct tact_pose *pa, const struct tact_mesh *b,
-                           const struct tact_pose *pb)
+void tact_points_add_overlap_vertices(struct point_store *store, int pair,
+                                      const struct tact_mesh *a, const struct tact_pose *pa,
+                                      const struct tact_mesh *b, const struct tact_pose *pb)
 {
     struct transform v = {.from = a, .to = b, .pair = pair, .store = store};
     v.crossing = CROSSING_A;
     v.inside = OF_A;
     make_transform(&v, pa, pb);
     if (!b) {
-        cross_plane(&v);
+        cross_plane_of_other(&v);
         list_inside(&v);
         return;
     }
@@ -319,7 +321,7 @@ void tact_points_of_meshes(struct point_store *store, int pair, const struct tac
     back.crossing = CROSSING_B;
     back.inside = OF_B;
     make_transform(&back, pb, pa);
-    cross_meshes(&v, &back);
+    intersect_meshes(&v, &back);
     list_inside(&v);
     list_inside(&back);
 }

@@ -6,7 +6,7 @@ static int patches(const struct tact_shape *a, const struct tact_shape *b,
                    const struct tact_world_options *options)
 {
     (void)options;
-    return tact_volume_supports(a, b);
+    return tact_volume_supports_pair(a, b);
 }
 
 static int measure(const struct tact_pair_query *q, struct tact_patch *patch,

@@ -3,13 +3,13 @@
 #include <errno.h>
 #include <string.h>
 
-#define STEPS 20             /* maximum number of steps of Newton's method */
-#define SMALL 1e-8           /* relative to the radii: size of a step that is rounding */
-#define TURN 0.5             /* largest rotation of a normal in a step [rad] */
-#define MAX_ASCENT_STEPS 100 /* largest number of steps of the search along normals */
-#define NEAR 0.05            /* [rad] of remaining rotation from which Newton's method is used */
+#define STEPS 20                 /* maximum number of steps of Newton's method */
+#define ROUNDING_STEP_RATIO 1e-8 /* relative to the radii: size of a step that is rounding */
+#define TURN 0.5                 /* largest rotation of a normal in a step [rad] */
+#define MAX_ASCENT_STEPS 100     /* largest number of steps of the search along normals */
+#define NEAR 0.05 /* [rad] of remaining rotation from which Newton's method is used */
 #define HALVINGS 40
-#define ARMIJO 1e-4
+#define ARMIJO_INCREASE_RATIO 1e-4
 
 void tact_smooth_pair(const struct tact_shape *a, const struct tact_pose *pose_a,
                       const struct tact_shape *b, const struct tact_pose *pose_b,
@@ -24,14 +24,14 @@ void tact_smooth_pair(const struct tact_shape *a, const struct tact_pose *pose_a
     tact_v3_sub(out->apart, pose_a->position, pose_b->position);
 }
 
-int tact_smooth_point(const struct smooth_pair *pair, int k, const double place[3],
-                      struct tact_surface_point *out)
+int tact_smooth_surface_point(const struct smooth_pair *pair, int k, const double place[3],
+                              struct tact_surface_point *out)
 {
     return pair->charts[k] ? tact_charts_point(pair->charts[k], place, out)
                            : tact_shape_surface(pair->shape[k], place, out);
 }
 
-int tact_smooth_solve2(const double m[4], const double y[2], double x[2])
+int tact_smooth_solve_2x2(const double m[4], const double y[2], double x[2])
 {
     double det = m[0] * m[3] - m[1] * m[2];
     if (det == 0.0 || !isfinite(det)) {
@@ -65,7 +65,7 @@ static int evaluate(const struct smooth_pair *pair, struct smooth_contact *c, do
     struct tact_surface_point point[2];
     double normal[2][3], sum[3], d[3], *n = c->frame;
     for (int k = 0; k < 2; k++) {
-        if (tact_smooth_point(pair, k, c->place[k], &point[k])) {
+        if (tact_smooth_surface_point(pair, k, c->place[k], &point[k])) {
             return -EDOM;
         }
         if (!pair->charts[k]) {
@@ -122,7 +122,7 @@ static int newton_step(const struct smooth_contact *c, const double miss[2], con
     for (int i = 0; i < 2; i++) {
         right[i] = -miss[i] - right[i];
     }
-    if (!tact_smooth_solve2(m, right, step[0])) {
+    if (!tact_smooth_solve_2x2(m, right, step[0])) {
         return 0;
     }
     apply2(c->bend[0], step[0], turned);
@@ -133,7 +133,8 @@ static int newton_step(const struct smooth_contact *c, const double miss[2], con
 }
 
 /* Applies a step, shortened where it rotates a normal too far. Returns its size over the radii. */
-static double take_step(const struct smooth_pair *pair, struct smooth_contact *c, double step[2][2])
+static double take_newton_step(const struct smooth_pair *pair, struct smooth_contact *c,
+                               double step[2][2])
 {
     double size = 0.0, turns = 0.0, bend = 0.0;
     for (int k = 0; k < 2; k++) {
@@ -159,7 +160,7 @@ static double take_step(const struct smooth_pair *pair, struct smooth_contact *c
 }
 
 /* 1 where the matrix has positive eigenvalues. */
-static int is_positive(const double m[4])
+static int is_positive_definite_2x2(const double m[4])
 {
     return m[0] * m[3] - m[1] * m[2] > 0.0 && m[0] + m[3] > 0.0;
 }
@@ -175,47 +176,48 @@ static int is_minimum(const struct smooth_contact *c)
     if (!(m[0] * m[3] - m[1] * m[2] > 0.0)) {
         return 0;
     }
-    if (is_positive(a) && is_positive(b)) {
+    if (is_positive_definite_2x2(a) && is_positive_definite_2x2(b)) {
         double det_a = a[0] * a[3] - a[1] * a[2], det_b = b[0] * b[3] - b[1] * b[2];
         return (a[0] + a[3]) / det_a + (b[0] + b[3]) / det_b + 2.0 * c->gap > 0.0;
     }
-    const double *flat = is_positive(b) ? a : b, *other = is_positive(b) ? b : a;
+    const double *flat = is_positive_definite_2x2(b) ? a : b,
+                 *other = is_positive_definite_2x2(b) ? b : a;
     for (int i = 0; i < 4; i++) {
         s[i] = (i % 3 == 0 ? 1.0 : 0.0) + c->gap * flat[i];
     }
-    if (!is_positive(s)) {
+    if (!is_positive_definite_2x2(s)) {
         return 0;
     }
     for (int i = 0; i < 2; i++) { /* of a symmetric matrix */
         const double unit[2] = {i == 0, i == 1};
         double column[2], bent[2];
-        tact_smooth_solve2(s, unit, column);
+        tact_smooth_solve_2x2(s, unit, column);
         apply2(flat, column, bent);
         m[i] = other[i] + bent[0];
         m[2 + i] = other[2 + i] + bent[1];
     }
-    return is_positive(m);
+    return is_positive_definite_2x2(m);
 }
 
-int tact_smooth_follow(const struct smooth_pair *pair, struct smooth_contact *c)
+int tact_smooth_follow_closest(const struct smooth_pair *pair, struct smooth_contact *c)
 {
     double miss[2], aside[2], step[2][2];
     for (int i = 0; i < STEPS; i++) {
         if (evaluate(pair, c, miss, aside) || !newton_step(c, miss, aside, step)) {
             return -EDOM;
         }
-        double size = take_step(pair, c, step);
+        double size = take_newton_step(pair, c, step);
         if (!isfinite(size)) {
             return -EDOM;
         }
-        if (size <= SMALL) {
+        if (size <= ROUNDING_STEP_RATIO) {
             return evaluate(pair, c, miss, aside) || !is_minimum(c) ? -EDOM : 0;
         }
     }
     return -EDOM;
 }
 
-static int has_support(const struct tact_shape *shape)
+static int has_support_function(const struct tact_shape *shape)
 {
     return tact_shape_type(shape->kind)->support != NULL;
 }
@@ -225,9 +227,10 @@ static int is_plane(const struct tact_shape *shape)
     return shape->kind == TACT_SHAPE_HALFSPACE;
 }
 
-int tact_smooth_convex(const struct tact_shape *a, const struct tact_shape *b)
+int tact_smooth_supports_convex_pair(const struct tact_shape *a, const struct tact_shape *b)
 {
-    return (has_support(a) && (has_support(b) || is_plane(b))) || (is_plane(a) && has_support(b));
+    return (has_support_function(a) && (has_support_function(b) || is_plane(b))) ||
+           (is_plane(a) && has_support_function(b));
 }
 
 /* The support points along n, which is outward from B; their distance along it, h(n) < 0 where the
@@ -271,7 +274,7 @@ static double first_direction(const struct smooth_pair *pair, double n[3])
 }
 
 /* Sum of the radii R = L^-1 of both surfaces, plus a distance on the diagonal. */
-static void radii_sum(const struct smooth_contact *c, double distance, double m[4])
+static void sum_of_curvature_radii(const struct smooth_contact *c, double distance, double m[4])
 {
     for (int i = 0; i < 4; i++) {
         m[i] = i % 3 == 0 ? distance : 0.0;
@@ -290,11 +293,11 @@ static double ascent_direction(const struct smooth_contact *c, const double asid
                                double turn[2])
 {
     double m[4];
-    radii_sum(c, c->gap, m);
-    if (!is_positive(m)) {
-        radii_sum(c, 0.0, m);
+    sum_of_curvature_radii(c, c->gap, m);
+    if (!is_positive_definite_2x2(m)) {
+        sum_of_curvature_radii(c, 0.0, m);
     }
-    if (!tact_smooth_solve2(m, aside, turn)) {
+    if (!tact_smooth_solve_2x2(m, aside, turn)) {
         return 0.0;
     }
     double size = tact_hypot(turn[0], turn[1]), share = size > 1.0 ? 1.0 / size : 1.0;
@@ -305,8 +308,8 @@ static double ascent_direction(const struct smooth_contact *c, const double asid
 
 /* Rotates n along t1, t2 as far as the distance increases sufficiently. Returns the new distance,
  * or the old one where it does not increase. */
-static double line_search(const struct smooth_pair *pair, const struct smooth_contact *c,
-                          double distance, const double turn[2], double slope, double n[3])
+static double search_along_ascent(const struct smooth_pair *pair, const struct smooth_contact *c,
+                                  double distance, const double turn[2], double slope, double n[3])
 {
     struct smooth_contact next;
     double share = 1.0, d[3], to[3];
@@ -316,7 +319,7 @@ static double line_search(const struct smooth_pair *pair, const struct smooth_co
         tact_v3_axpy(to, share * turn[1], c->frame + 6);
         tact_v3_normalize(to, to);
         double risen = support_distance(pair, to, &next, d);
-        if (risen >= distance + ARMIJO * share * slope) {
+        if (risen >= distance + ARMIJO_INCREASE_RATIO * share * slope) {
             tact_v3_copy(n, to);
             return risen;
         }
@@ -340,18 +343,19 @@ static int search_direction(const struct smooth_pair *pair, struct smooth_contac
         double slope = ascent_direction(c, aside, turn), size = tact_hypot(turn[0], turn[1]);
         if (size < NEAR) {
             struct smooth_contact near = *c;
-            if (!tact_smooth_follow(pair, &near) && near.gap >= distance - 1e-9 * fabs(distance)) {
+            if (!tact_smooth_follow_closest(pair, &near) &&
+                near.gap >= distance - 1e-9 * fabs(distance)) {
                 *c = near;
                 return 0;
             }
         }
-        double risen = line_search(pair, c, distance, turn, slope, n);
+        double risen = search_along_ascent(pair, c, distance, turn, slope, n);
         if (!(risen > distance)) {
-            return tact_smooth_follow(pair, c);
+            return tact_smooth_follow_closest(pair, c);
         }
         distance = risen;
     }
-    return tact_smooth_follow(pair, c);
+    return tact_smooth_follow_closest(pair, c);
 }
 
 /* With a half-space, whose normal is known. */
@@ -365,10 +369,10 @@ static int find_on_plane(const struct smooth_pair *pair, int plane, struct smoot
     tact_m3_mul_v3(at, pair->turn[other], c->place[other]);
     tact_v3_axpy(at, plane ? 1.0 : -1.0, pair->apart);
     tact_m3_tmul_v3(c->place[plane], turn, at);
-    return tact_smooth_follow(pair, c);
+    return tact_smooth_follow_closest(pair, c);
 }
 
-int tact_smooth_find(const struct smooth_pair *pair, struct smooth_contact *c)
+int tact_smooth_find_closest(const struct smooth_pair *pair, struct smooth_contact *c)
 {
     for (int k = 0; k < 2; k++) {
         if (is_plane(pair->shape[k])) {

@@ -27,22 +27,22 @@ void tact_smooth_pair(const struct tact_shape *a, const struct tact_pose *pose_a
                       struct smooth_pair *out);
 
 /* Surface of A (k = 0) or B at a place, shape frame. */
-int tact_smooth_point(const struct smooth_pair *pair, int k, const double place[3],
-                      struct tact_surface_point *out);
+int tact_smooth_surface_point(const struct smooth_pair *pair, int k, const double place[3],
+                              struct tact_surface_point *out);
 
 /* Closest points near c->place, by Newton's method. 0, or -EDOM where it does not converge to a
  * local minimum of the distance. */
-int tact_smooth_follow(const struct smooth_pair *pair, struct smooth_contact *c);
+int tact_smooth_follow_closest(const struct smooth_pair *pair, struct smooth_contact *c);
 
-/* 1 where tact_smooth_find() supports both kinds: both strictly convex, or one of them and a
- * half-space. */
-int tact_smooth_convex(const struct tact_shape *a, const struct tact_shape *b);
+/* 1 where tact_smooth_find_closest() supports both kinds: both strictly convex, or one of them and
+ * a half-space. */
+int tact_smooth_supports_convex_pair(const struct tact_shape *a, const struct tact_shape *b);
 
 /* Closest points of such a pair from any poses; where they overlap, those of a direction along
  * which the overlap is locally smallest. 0 or -EDOM. */
-int tact_smooth_find(const struct smooth_pair *pair, struct smooth_contact *c);
+int tact_smooth_find_closest(const struct smooth_pair *pair, struct smooth_contact *c);
 
 /* x = M^-1 y of a 2 x 2 matrix; 0 for a singular one. */
-int tact_smooth_solve2(const double m[4], const double y[2], double x[2]);
+int tact_smooth_solve_2x2(const double m[4], const double y[2], double x[2]);
 
 #endif

@@ -4,10 +4,11 @@
 #include "contact/elementary.h"
 #include "contact/pair/smooth/search_internal.h"
 
-#define SAMPLES 64  /* samples of a ring: 6 degrees apart */
-#define NEARBY 0.25 /* relative to a ring's radius: contacts farther away are not searched */
-#define SAME 1e-6   /* relative to a ring's radius: distance up to which contacts are the same */
-#define FLAT 1e-3   /* sine of the tilt up to which a torus lies flat on a plane */
+#define SAMPLES 64 /* samples of a ring: 6 degrees apart */
+#define SEARCHED_RING_DISTANCE                                                                     \
+    0.25          /* relative to a ring's radius: contacts farther away are not searched */
+#define SAME 1e-6 /* relative to a ring's radius: distance up to which contacts are the same */
+#define FLAT 1e-3 /* sine of the tilt up to which a torus lies flat on a plane */
 
 static int is_torus(const struct tact_shape *shape)
 {
@@ -21,10 +22,10 @@ static int is_halfspace(const struct tact_shape *shape)
 
 int tact_smooth_max_contacts(const struct tact_shape *a, const struct tact_shape *b)
 {
-    if (tact_smooth_convex(a, b)) {
+    if (tact_smooth_supports_convex_pair(a, b)) {
         return 1;
     }
-    if (tact_smooth_charted(a, b)) {
+    if (tact_smooth_has_charts(a, b)) {
         int concave = tact_shape_type(a->kind)->concave || tact_shape_type(b->kind)->concave;
         return concave ? TACT_PIECES : 1;
     }
@@ -50,7 +51,7 @@ static int axis_and_up(const struct smooth_pair *pair, double axis[3], double up
     return plane;
 }
 
-int tact_smooth_flat(const struct smooth_pair *pair)
+int tact_smooth_index_of_flat_halfspace(const struct smooth_pair *pair)
 {
     double axis[3], up[3], tilt[3];
     if (!(is_halfspace(pair->shape[0]) && is_torus(pair->shape[1])) &&
@@ -80,7 +81,7 @@ static int find_lowest(const struct smooth_pair *pair, struct smooth_contact *c)
     tact_m3_mul_v3(at, pair->turn[torus], c->place[torus]);
     tact_v3_axpy(at, plane ? 1.0 : -1.0, pair->apart);
     tact_m3_tmul_v3(c->place[plane], pair->turn[plane], at);
-    return tact_smooth_follow(pair, c);
+    return tact_smooth_follow_closest(pair, c);
 }
 
 /* A torus relative to the other shape. */
@@ -146,7 +147,7 @@ static void sample_ring(struct ring *ring)
 
 /* Closest points from sample i of the ring, a local minimum: starts at the minimum of the parabola
  * through it and its neighbours. */
-static int follow_sample(const struct ring *ring, int i, struct smooth_contact *c)
+static int closest_points_from_sample(const struct ring *ring, int i, struct smooth_contact *c)
 {
     const double *f = ring->value, *size = ring->pair->shape[ring->torus]->size;
     double before = f[(i + SAMPLES - 1) % SAMPLES], after = f[(i + 1) % SAMPLES], out[3];
@@ -161,7 +162,7 @@ static int follow_sample(const struct ring *ring, int i, struct smooth_contact *
     tact_v3_set(c->place[ring->torus], size[0] * tact_cos(angle), size[0] * tact_sin(angle), 0.0);
     tact_v3_axpy(c->place[ring->torus], -size[1], out);
     tact_v3_copy(c->place[1 - ring->torus], p.at);
-    return tact_smooth_follow(ring->pair, c);
+    return tact_smooth_follow_closest(ring->pair, c);
 }
 
 int tact_smooth_add_contact(struct smooth_contact *all, int found, const struct smooth_contact *c,
@@ -195,19 +196,20 @@ static int find_along_ring(const struct smooth_pair *pair, int torus,
     for (int i = 0; i < SAMPLES; i++) {
         struct smooth_contact c;
         double before = ring.value[(i + SAMPLES - 1) % SAMPLES], at = ring.value[i];
-        if (at <= before && at <= ring.value[(i + 1) % SAMPLES] && at <= NEARBY * radius &&
-            !follow_sample(&ring, i, &c)) {
+        if (at <= before && at <= ring.value[(i + 1) % SAMPLES] &&
+            at <= SEARCHED_RING_DISTANCE * radius && !closest_points_from_sample(&ring, i, &c)) {
             found = tact_smooth_add_contact(contact, found, &c, SAME * radius);
         }
     }
     return found;
 }
 
-int tact_smooth_contacts(const struct smooth_pair *pair, struct smooth_contact contact[TACT_PIECES])
+int tact_smooth_find_contacts(const struct smooth_pair *pair,
+                              struct smooth_contact contact[TACT_PIECES])
 {
     int rc;
-    if (tact_smooth_convex(pair->shape[0], pair->shape[1])) {
-        rc = tact_smooth_find(pair, contact);
+    if (tact_smooth_supports_convex_pair(pair->shape[0], pair->shape[1])) {
+        rc = tact_smooth_find_closest(pair, contact);
     } else if (is_halfspace(pair->shape[0]) || is_halfspace(pair->shape[1])) {
         rc = find_lowest(pair, contact);
     } else {

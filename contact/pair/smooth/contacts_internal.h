@@ -11,8 +11,8 @@ int tact_smooth_max_contacts(const struct tact_shape *a, const struct tact_shape
 /* The local minima of their distance, from any poses, in an order that depends on the poses only;
  * for a torus those that are near. Of more than TACT_PIECES, those with the smallest gaps. Returns
  * their number, which may be greater; -EDOM where a pair with one contact has none. */
-int tact_smooth_contacts(const struct smooth_pair *pair,
-                         struct smooth_contact contact[TACT_PIECES]);
+int tact_smooth_find_contacts(const struct smooth_pair *pair,
+                              struct smooth_contact contact[TACT_PIECES]);
 
 /* Adds a contact to those found, unless one of them is within `same` [m]; beyond TACT_PIECES the
  * farthest is dropped. Returns the number found. */
@@ -21,6 +21,6 @@ int tact_smooth_add_contact(struct smooth_contact *all, int found, const struct 
 
 /* Index in the pair of the half-space on which a torus lies so flat that it touches along its ring,
  * else -1. */
-int tact_smooth_flat(const struct smooth_pair *pair);
+int tact_smooth_index_of_flat_halfspace(const struct smooth_pair *pair);
 
 #endif

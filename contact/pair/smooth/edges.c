@@ -11,7 +11,7 @@
 enum { SCRATCH_PAIRS = 65536 }; /* of triangles near the overlap */
 
 /* Charts of the shape, and what measures its edges. Closed forms need both against charts. */
-static int fill_data(const struct tact_shape *shape, struct smooth_data *data)
+static int fill_edge_data(const struct tact_shape *shape, struct smooth_data *data)
 {
     const struct tact_shape_type *type = tact_shape_type(shape->kind);
     int plane = shape->kind == TACT_SHAPE_HALFSPACE;
@@ -19,7 +19,7 @@ static int fill_data(const struct tact_shape *shape, struct smooth_data *data)
     data->charts = data->owned ? data->owned : shape->charts;
     data->edges = data->charts && data->charts->edges;
     data->radius = plane ? 0.0 : tact_shape_radius(shape);
-    if (!rc && tact_core_has(shape->kind)) {
+    if (!rc && tact_core_exists_for_kind(shape->kind)) {
         rc = tact_core_create(shape, &data->core);
     }
     if (!rc && data->charts) {
@@ -33,7 +33,7 @@ int tact_smooth_prepare(const struct tact_contact_model *model, const struct tac
                         const struct tact_material *material, void **data, struct tact_error *err)
 {
     struct smooth_data *made = calloc(1, sizeof *made);
-    int rc = made ? fill_data(shape, made) : -ENOMEM;
+    int rc = made ? fill_edge_data(shape, made) : -ENOMEM;
     (void)model;
     (void)material;
     if (rc) {

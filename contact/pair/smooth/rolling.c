@@ -4,7 +4,7 @@
 
 #define CONFORMS 1e-9 /* determinant of the relative curvature over the square of the largest */
 
-void tact_smooth_velocity(const double twist[6], const double arm[3], double out[3])
+void tact_smooth_point_velocity(const double twist[6], const double arm[3], double out[3])
 {
     tact_v3_cross(out, twist + 3, arm);
     tact_v3_add(out, out, twist);
@@ -31,13 +31,13 @@ static int relative_motion(const struct smooth_contact *c, double m[4])
     return m[0] * m[3] - m[1] * m[2] > CONFORMS * most * most && m[0] + m[3] > 0.0;
 }
 
-int tact_smooth_move(const struct smooth_contact *c, const double twist[2][6],
-                     struct smooth_motion *out)
+int tact_smooth_contact_point_rates(const struct smooth_contact *c, const double twist[2][6],
+                                    struct smooth_motion *out)
 {
     const double *n = c->frame;
     double at[2][3], w[3], right[3], turned[3], wb[3], m[4], x[2], y[2];
     for (int k = 0; k < 2; k++) {
-        tact_smooth_velocity(twist[k], c->arm[k], at[k]);
+        tact_smooth_point_velocity(twist[k], c->arm[k], at[k]);
     }
     tact_v3_sub(out->slip, at[0], at[1]);
     tact_v3_sub(w, twist[0] + 3, twist[1] + 3);
@@ -50,7 +50,7 @@ int tact_smooth_move(const struct smooth_contact *c, const double twist[2][6],
     for (int i = 0; i < 2; i++) {
         y[i] = tact_v3_dot(n + 3 + 3 * i, right);
     }
-    if (!relative_motion(c, m) || !tact_smooth_solve2(m, y, x)) {
+    if (!relative_motion(c, m) || !tact_smooth_solve_2x2(m, y, x)) {
         return -EDOM;
     }
     tact_v3_scale(out->over[1], n + 3, x[0]);
@@ -68,8 +68,9 @@ int tact_smooth_move(const struct smooth_contact *c, const double twist[2][6],
 }
 
 /* Rate of the velocity of a body's material at the contact point, which moves with `point`. */
-static void material_rate(const double twist[6], const double rate[6], const double arm[3],
-                          const double point[3], double out[3])
+static void velocity_rate_of_material_point(const double twist[6], const double rate[6],
+                                            const double arm[3], const double point[3],
+                                            double out[3])
 {
     double along[3], turned[3];
     tact_v3_sub(along, point, twist);
@@ -79,13 +80,14 @@ static void material_rate(const double twist[6], const double rate[6], const dou
     tact_v3_add(out, out, rate);
 }
 
-void tact_smooth_rates(const struct smooth_contact *c, const double twist[2][6],
-                       const double rate[2][6], const struct smooth_motion *motion, double out[4])
+void tact_smooth_second_order_rates(const struct smooth_contact *c, const double twist[2][6],
+                                    const double rate[2][6], const struct smooth_motion *motion,
+                                    double out[4])
 {
     const double *n = c->frame;
     double of[2][3], change[3], w[3], alpha[3];
     for (int k = 0; k < 2; k++) {
-        material_rate(twist[k], rate[k], c->arm[k], motion->point[k], of[k]);
+        velocity_rate_of_material_point(twist[k], rate[k], c->arm[k], motion->point[k], of[k]);
     }
     tact_v3_sub(change, of[0], of[1]);
     tact_v3_sub(w, twist[0] + 3, twist[1] + 3);

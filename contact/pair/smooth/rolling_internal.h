@@ -13,7 +13,7 @@ struct smooth_motion {
 };
 
 /* Velocity of a point at `arm` from a frame's origin that moves with the frame's twist. */
-void tact_smooth_velocity(const double twist[6], const double arm[3], double out[3]);
+void tact_smooth_point_velocity(const double twist[6], const double arm[3], double out[3]);
 
 /*
  * Montana's equations (1988) without charts, at any gap g: with the slip v and relative rotation w
@@ -24,15 +24,16 @@ void tact_smooth_velocity(const double twist[6], const double arm[3], double out
  *
  * twist: of the shapes' frames at their origins, world. 0, or -EDOM where the surfaces conform.
  */
-int tact_smooth_move(const struct smooth_contact *c, const double twist[2][6],
-                     struct smooth_motion *out);
+int tact_smooth_contact_point_rates(const struct smooth_contact *c, const double twist[2][6],
+                                    struct smooth_motion *out);
 
 /*
  * Rate of change of the velocities of a contact's rows n, t1, t2 and about n while the bodies
  * drift, as the contact moves: of (n.v, t1.v, t2.v, n.w) [m/s^2, rad/s^2] at A's and B's points,
  * with t1 and t2 moving without rotation about n. rate: of the twists in that drift.
  */
-void tact_smooth_rates(const struct smooth_contact *c, const double twist[2][6],
-                       const double rate[2][6], const struct smooth_motion *motion, double out[4]);
+void tact_smooth_second_order_rates(const struct smooth_contact *c, const double twist[2][6],
+                                    const double rate[2][6], const struct smooth_motion *motion,
+                                    double out[4]);
 
 #endif

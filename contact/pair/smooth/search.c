@@ -11,16 +11,17 @@
 #include "contact/shape/charts_internal.h"
 
 #define SAME                                                                                       \
-    1e-6         /* relative to the smaller surface: distance up to which contacts are the same    \
-                  */
-#define BENT 1.5 /* by how much more a closed form may bend within a ball than at its middle */
+    1e-6 /* relative to the smaller surface: distance up to which contacts are the same            \
+          */
+#define MAX_CURVATURE_GROWTH                                                                       \
+    1.5          /* by how much more a closed form may bend within a ball than at its middle */
 #define WIDE 0.5 /* rotation of its normal over a ball beyond which it has any normal [rad] */
-#define BESIDE                                                                                     \
+#define KNOWN_CONTACT_RADII                                                                        \
     2.0 /* relative to a cell's radius: a cell so near to a known contact starts no search */
 
 enum {
-    DEPTH = 128, /* of the stack of pairs of nodes; trees are balanced */
-    STARTS = 64, /* of Newton's method: the best */
+    DEPTH = 128,            /* of the stack of pairs of nodes; trees are balanced */
+    MAX_NEWTON_STARTS = 64, /* of Newton's method: the best */
 };
 
 /* A start of Newton's method: cells that may touch, or one and a point of a closed form. */
@@ -34,13 +35,13 @@ struct search {
     const struct smooth_pair *pair;
     struct smooth_contact *contact;
     double near, same;
-    struct start start[STARTS]; /* the best, sorted */
+    struct start start[MAX_NEWTON_STARTS]; /* the best, sorted */
     int kept;
     double back[9], apart[3]; /* B's frame to A's, and its origin, in A's frame */
     int found, failed;
 };
 
-int tact_smooth_charted(const struct tact_shape *a, const struct tact_shape *b)
+int tact_smooth_has_charts(const struct tact_shape *a, const struct tact_shape *b)
 {
     const struct tact_shape *shape[2] = {a, b};
     int charts = 0;
@@ -63,7 +64,8 @@ static int is_beside_known(const struct search *s, int k, const struct chart_nod
         double at[3];
         tact_m3_tmul_v3(at, s->pair->turn[k], s->contact[i].arm[k]);
         tact_v3_sub(at, at, cell->center);
-        if (tact_v3_dot(at, at) <= BESIDE * BESIDE * cell->radius * cell->radius) {
+        if (tact_v3_dot(at, at) <=
+            KNOWN_CONTACT_RADII * KNOWN_CONTACT_RADII * cell->radius * cell->radius) {
             return 1;
         }
     }
@@ -71,22 +73,22 @@ static int is_beside_known(const struct search *s, int k, const struct chart_nod
 }
 
 /* Keeps a start among the best. */
-static void keep_start(struct search *s, const struct start *start)
+static void keep_best_starts(struct search *s, const struct start *start)
 {
     int at = s->kept;
-    if (at == STARTS && !(start->miss < s->start[at - 1].miss)) {
+    if (at == MAX_NEWTON_STARTS && !(start->miss < s->start[at - 1].miss)) {
         return;
     }
-    at = at < STARTS ? at : STARTS - 1;
+    at = at < MAX_NEWTON_STARTS ? at : MAX_NEWTON_STARTS - 1;
     for (; at > 0 && start->miss < s->start[at - 1].miss; at--) {
         s->start[at] = s->start[at - 1];
     }
     s->start[at] = *start;
-    s->kept += s->kept < STARTS;
+    s->kept += s->kept < MAX_NEWTON_STARTS;
 }
 
 /* Newton's method from the starts, the best first, but for those beside a contact that is known. */
-static void follow_starts(struct search *s)
+static void refine_starts(struct search *s)
 {
     for (int i = 0; i < s->kept; i++) {
         const struct start *start = &s->start[i];
@@ -96,7 +98,7 @@ static void follow_starts(struct search *s)
             continue;
         }
         memcpy(c.place, start->place, sizeof c.place);
-        if (tact_smooth_follow(s->pair, &c)) {
+        if (tact_smooth_follow_closest(s->pair, &c)) {
             s->failed++;
         } else if (c.gap <= s->near) {
             s->found = tact_smooth_add_contact(s->contact, s->found, &c, s->same);
@@ -112,8 +114,8 @@ static double cosine_of_sum(double ca, double sa, double cb, double sb)
 
 /* 1 where a node of the charts of A or B (k) may touch the other surface, which is in closed form;
  * *start: of a leaf. */
-static int touches_closed(const struct search *s, int k, const struct chart_node *node,
-                          struct start *start)
+static int may_node_touch_closed_form(const struct search *s, int k, const struct chart_node *node,
+                                      struct start *start)
 {
     const struct smooth_pair *pair = s->pair;
     struct tact_surface_point p;
@@ -138,7 +140,7 @@ static int touches_closed(const struct search *s, int k, const struct chart_node
         return 0;
     }
     double turn =
-        BENT * node->radius *
+        MAX_CURVATURE_GROWTH * node->radius *
         sqrt(p.bend[0] * p.bend[0] + p.bend[4] * p.bend[4] + p.bend[8] * p.bend[8] +
              2.0 * (p.bend[1] * p.bend[1] + p.bend[2] * p.bend[2] + p.bend[5] * p.bend[5]));
     if (turn > WIDE || node->cosine < 0.0) {
@@ -151,7 +153,7 @@ static int touches_closed(const struct search *s, int k, const struct chart_node
     return -tact_v3_dot(turned, node->axis) >= most;
 }
 
-static void search_closed(struct search *s, int k)
+static void search_node_against_closed_form(struct search *s, int k)
 {
     const struct chart_node *nodes = s->pair->charts[k]->nodes;
     int stack[DEPTH], count = 1;
@@ -159,14 +161,14 @@ static void search_closed(struct search *s, int k)
     while (count > 0) {
         const struct chart_node *node = &nodes[stack[--count]];
         struct start start;
-        if (!touches_closed(s, k, node, &start)) {
+        if (!may_node_touch_closed_form(s, k, node, &start)) {
             continue;
         }
         if (node->first >= 0) {
             stack[count++] = node->first + 1;
             stack[count++] = node->first;
         } else {
-            keep_start(s, &start);
+            keep_best_starts(s, &start);
         }
     }
 }
@@ -220,7 +222,7 @@ static void search_charts(struct search *s)
         if (a->first < 0 && b->first < 0) {
             memcpy(start.place[0], a->place, sizeof start.place[0]);
             memcpy(start.place[1], b->place, sizeof start.place[1]);
-            keep_start(s, &start);
+            keep_best_starts(s, &start);
             continue;
         }
         int split = b->first < 0 || (a->first >= 0 && a->radius >= b->radius) ? 0 : 1;
@@ -231,8 +233,8 @@ static void search_charts(struct search *s)
     }
 }
 
-int tact_smooth_search(const struct smooth_pair *pair, double near, int known,
-                       struct smooth_contact contact[TACT_PIECES], int *lost)
+int tact_smooth_search_contacts(const struct smooth_pair *pair, double near, int known,
+                                struct smooth_contact contact[TACT_PIECES], int *lost)
 {
     double size = INFINITY;
     struct search s;
@@ -260,9 +262,9 @@ int tact_smooth_search(const struct smooth_pair *pair, double near, int known,
         tact_v3_scale(s.apart, s.apart, -1.0);
         search_charts(&s);
     } else {
-        search_closed(&s, pair->charts[0] ? 0 : 1);
+        search_node_against_closed_form(&s, pair->charts[0] ? 0 : 1);
     }
-    follow_starts(&s);
+    refine_starts(&s);
     *lost = s.failed > 0 && s.found == 0;
     return s.found;
 }

@@ -7,7 +7,7 @@
 
 /* 1 where the search supports the two: at least one has charts, the other has them or a surface in
  * closed form. */
-int tact_smooth_charted(const struct tact_shape *a, const struct tact_shape *b);
+int tact_smooth_has_charts(const struct tact_shape *a, const struct tact_shape *b);
 
 /*
  * The contacts with a gap of at most `near` [m], from any poses, by Newton's method from the cells
@@ -17,7 +17,7 @@ int tact_smooth_charted(const struct tact_shape *a, const struct tact_shape *b);
  * *lost: 1 where a pair of cells touches but Newton's method found no contact from
  * any, or too many: the surfaces conform, or touch at an edge.
  */
-int tact_smooth_search(const struct smooth_pair *pair, double near, int known,
-                       struct smooth_contact contact[TACT_PIECES], int *lost);
+int tact_smooth_search_contacts(const struct smooth_pair *pair, double near, int known,
+                                struct smooth_contact contact[TACT_PIECES], int *lost);
 
 #endif

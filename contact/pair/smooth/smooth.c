@@ -14,9 +14,10 @@
 #include "contact/pair/smooth/search_internal.h"
 
 #define GAP_FRACTION                                                                               \
-    1e-3             /* relative to the smaller radius of curvature: gap at which contacts begin */
-#define MAX_TURN 0.3 /* largest rotation of the normal over a surface in a tick [rad] */
-#define SAME_PLACE                                                                                 \
+    1e-3 /* relative to the smaller radius of curvature: gap at which contacts begin */
+#define MAX_NORMAL_TURN_PER_TICK                                                                   \
+    0.3 /* largest rotation of the normal over a surface in a tick [rad] */
+#define SAME_CONTACT_DISTANCE                                                                      \
     1e-6         /* relative to the smaller body: distance up to which contacts are the same */
 #define SAME 0.5 /* smallest cosine between normals of a contact in successive ticks */
 #define CONFORMS                                                                                   \
@@ -30,12 +31,12 @@ enum { RING = 32 }; /* corners of the patch of a torus that lies on a plane */
 enum {
     DURATION, /* ticks of contact with steady rotation before this one: 0, 1, 2, 3 for more */
     COUNT,    /* number of contacts of the last tick, whose places follow */
-    PLACES,   /* of A and B, for each contact */
-    LAST = PLACES + 6 * TACT_PIECES,
-    MOTION = 24, /* twists of A and B, world; then their rates, along the shapes' axes */
-    BEFORE = LAST + MOTION,
-    FEATURES = BEFORE + MOTION, /* state of the features */
-    STATE = FEATURES + TACT_NEAREST_STATE,
+    STATE_CONTACT_PLACES, /* of A and B, for each contact */
+    LAST = STATE_CONTACT_PLACES + 6 * TACT_PIECES,
+    STATE_MOTION_SIZE = 24, /* twists of A and B, world; then their rates, along the shapes' axes */
+    STATE_EARLIER_MOTION = LAST + STATE_MOTION_SIZE,
+    STATE_FEATURES_START = STATE_EARLIER_MOTION + STATE_MOTION_SIZE, /* state of the features */
+    STATE_SIZE = STATE_FEATURES_START + TACT_NEAREST_STATE,
 };
 
 static int patches(const struct tact_shape *a, const struct tact_shape *b,
@@ -81,7 +82,7 @@ static void begin(const struct tact_pair_query *q, struct smooth_find *f)
 }
 
 /* Number of contacts of the last tick; the state may be of a damaged log. */
-static int last_count(const struct tact_pair_query *q)
+static int last_contact_count(const struct tact_pair_query *q)
 {
     return (int)tact_max(0.0, tact_min(q->state[COUNT], TACT_PIECES));
 }
@@ -90,11 +91,11 @@ static int last_count(const struct tact_pair_query *q)
 static int follow_contacts(const struct tact_pair_query *q, struct smooth_find *f)
 {
     int known = 0;
-    for (int i = 0; i < last_count(q); i++) {
+    for (int i = 0; i < last_contact_count(q); i++) {
         struct smooth_contact c;
-        memcpy(c.place, q->state + PLACES + 6 * i, sizeof c.place);
-        if (!tact_smooth_follow(&f->pair, &c)) {
-            known = tact_smooth_add_contact(f->contact, known, &c, SAME_PLACE * f->size);
+        memcpy(c.place, q->state + STATE_CONTACT_PLACES + 6 * i, sizeof c.place);
+        if (!tact_smooth_follow_closest(&f->pair, &c)) {
+            known = tact_smooth_add_contact(f->contact, known, &c, SAME_CONTACT_DISTANCE * f->size);
         }
     }
     return known;
@@ -111,19 +112,19 @@ static void find_on_charts(const struct tact_pair_query *q, struct smooth_find *
     }
     f->found = follow_contacts(q, f);
     if (q->most > 1 || !f->found) {
-        f->found = tact_smooth_search(&f->pair, f->near, f->found, f->contact, &lost);
+        f->found = tact_smooth_search_contacts(&f->pair, f->near, f->found, f->contact, &lost);
     }
     f->edges = lost || f->found > TACT_PIECES || (edges && !f->found);
 }
 
 /* Contacts of closed forms: for a convex pair from the last tick's points, else without a starting
  * point. */
-static void find_closed(const struct tact_pair_query *q, struct smooth_find *f)
+static void find_contacts_of_closed_forms(const struct tact_pair_query *q, struct smooth_find *f)
 {
     int plane = q->a->kind == TACT_SHAPE_HALFSPACE || q->b->kind == TACT_SHAPE_HALFSPACE;
     f->found = q->most == 1 && !plane ? follow_contacts(q, f) : 0;
     if (!f->found) {
-        f->found = tact_smooth_contacts(&f->pair, f->contact);
+        f->found = tact_smooth_find_contacts(&f->pair, f->contact);
         q->counts[TACT_COUNT_NOT_FOUND] += f->found < 0;
         q->counts[TACT_COUNT_CONFORMING] += f->found > TACT_PIECES;
     }
@@ -134,7 +135,8 @@ static double normal_cosine(const struct smooth_pair *pair, int k, const double 
                             const double *other)
 {
     struct tact_surface_point p, q;
-    return tact_smooth_point(pair, k, one, &p) || tact_smooth_point(pair, k, other, &q)
+    return tact_smooth_surface_point(pair, k, one, &p) ||
+                   tact_smooth_surface_point(pair, k, other, &q)
                ? -1.0
                : tact_v3_dot(p.normal, q.normal);
 }
@@ -143,8 +145,8 @@ static double normal_cosine(const struct smooth_pair *pair, int k, const double 
 static int existed_last_tick(const struct tact_pair_query *q, const struct smooth_pair *pair,
                              const struct smooth_contact *c)
 {
-    for (int i = 0; i < last_count(q); i++) {
-        const double *places = q->state + PLACES + 6 * i;
+    for (int i = 0; i < last_contact_count(q); i++) {
+        const double *places = q->state + STATE_CONTACT_PLACES + 6 * i;
         if (normal_cosine(pair, 0, places, c->place[0]) >= SAME &&
             normal_cosine(pair, 1, places + 3, c->place[1]) >= SAME) {
             return 1;
@@ -158,12 +160,12 @@ static void store_contacts(const struct tact_pair_query *q, const struct smooth_
 {
     q->state[COUNT] = count;
     for (int i = 0; i < count; i++) {
-        memcpy(q->state + PLACES + 6 * i, contact[i].place, sizeof contact[i].place);
+        memcpy(q->state + STATE_CONTACT_PLACES + 6 * i, contact[i].place, sizeof contact[i].place);
     }
 }
 
 /* Rotates both halves of a rate from the world to the shape's axes, or back. */
-static void turn_rate(const struct tact_pose *pose, int back, const double *in, double *out)
+static void rotate_rate(const struct tact_pose *pose, int back, const double *in, double *out)
 {
     double turn[9];
     tact_quat_to_m3(turn, pose->quat_wxyz);
@@ -177,7 +179,7 @@ static void turn_rate(const struct tact_pose *pose, int back, const double *in, 
 }
 
 /* 1 where a shape's rotation is nearly that of the last tick, so that it can be extrapolated. */
-static int is_steady(const double *now, const double *last)
+static int is_rotation_steady(const double *now, const double *last)
 {
     double change[3];
     tact_v3_sub(change, now + 3, last + 3);
@@ -188,7 +190,7 @@ static int is_steady(const double *now, const double *last)
 static double count_ticks(const struct tact_pair_query *q)
 {
     const double *last = q->state + LAST;
-    int steady = is_steady(q->twist[0], last) && is_steady(q->twist[1], last + 6);
+    int steady = is_rotation_steady(q->twist[0], last) && is_rotation_steady(q->twist[1], last + 6);
     double before = steady ? q->state[DURATION] : 0.0;
     return q->pressed > 0.0 ? tact_min(before + 1.0, 3.0) : 0.0;
 }
@@ -199,13 +201,14 @@ static double count_ticks(const struct tact_pair_query *q)
 static void extrapolate(const struct tact_pair_query *q, double twist[2][6], double rate[2][6])
 {
     const struct tact_pose *pose[2] = {q->pose_a, q->pose_b};
-    double now[MOTION], next[MOTION], *last = q->state + LAST, *before = q->state + BEFORE;
+    double now[STATE_MOTION_SIZE], next[STATE_MOTION_SIZE],
+        *last = q->state + LAST, *before = q->state + STATE_EARLIER_MOTION;
     q->state[DURATION] = count_ticks(q);
     for (int k = 0; k < 2; k++) {
         memcpy(now + 6 * k, q->twist[k], sizeof q->twist[k]);
-        turn_rate(pose[k], 0, q->rate[k], now + 12 + 6 * k);
+        rotate_rate(pose[k], 0, q->rate[k], now + 12 + 6 * k);
     }
-    for (int i = 0; i < MOTION; i++) {
+    for (int i = 0; i < STATE_MOTION_SIZE; i++) {
         double change = now[i] - last[i];
         next[i] = now[i];
         next[i] += q->state[DURATION] > 1.0 ? change : 0.0;
@@ -215,7 +218,7 @@ static void extrapolate(const struct tact_pair_query *q, double twist[2][6], dou
     }
     for (int k = 0; k < 2; k++) {
         memcpy(twist[k], next + 6 * k, sizeof twist[k]);
-        turn_rate(pose[k], 1, next + 12 + 6 * k, rate[k]);
+        rotate_rate(pose[k], 1, next + 12 + 6 * k, rate[k]);
     }
 }
 
@@ -228,7 +231,8 @@ static int moves_too_far(const struct smooth_contact *c, const struct smooth_mot
         const double *l = c->bend[k];
         double x = tact_v3_dot(motion->over[k], c->frame + 3);
         double y = tact_v3_dot(motion->over[k], c->frame + 6);
-        if (!(tact_hypot(l[0] * x + l[1] * y, l[2] * x + l[3] * y) * h <= MAX_TURN)) {
+        if (!(tact_hypot(l[0] * x + l[1] * y, l[2] * x + l[3] * y) * h <=
+              MAX_NORMAL_TURN_PER_TICK)) {
             return 1;
         }
     }
@@ -237,17 +241,17 @@ static int moves_too_far(const struct smooth_contact *c, const struct smooth_mot
 
 /* Change of the velocities of the rows n, t1, t2 and about n until half a tick after the solve, at
  * the extrapolated twists and rates. */
-static void velocity_gains(const struct tact_pair_query *q, const struct smooth_contact *c,
-                           const double twist[2][6], const double rate[2][6], double gain[4])
+static void row_velocity_changes(const struct tact_pair_query *q, const struct smooth_contact *c,
+                                 const double twist[2][6], const double rate[2][6], double gain[4])
 {
     struct smooth_motion motion;
     double h = q->options->period;
     memset(gain, 0, 4 * sizeof *gain);
-    if (tact_smooth_move(c, twist, &motion) || moves_too_far(c, &motion, h)) {
+    if (tact_smooth_contact_point_rates(c, twist, &motion) || moves_too_far(c, &motion, h)) {
         q->counts[TACT_COUNT_CONFORMING]++;
         return;
     }
-    tact_smooth_rates(c, twist, rate, &motion, gain);
+    tact_smooth_second_order_rates(c, twist, rate, &motion, gain);
     for (int i = 0; i < 4; i++) {
         gain[i] *= 0.5 * h;
     }
@@ -279,7 +283,8 @@ static void align(struct smooth_contact *c, double k[2])
 
 /* Sets the extent of the patch. Rigid surfaces touch in a point, which transmits no torque. Soft
  * ones touch in Hertz's ellipse, and a fingertip in its disc, with torsion. */
-static void set_extent(const struct tact_pair_query *q, const double k[2], struct tact_patch *patch)
+static void set_patch_extent(const struct tact_pair_query *q, const double k[2],
+                             struct tact_patch *patch)
 {
     patch->spin = q->options->spin;
     patch->stretch[0] = patch->stretch[1] = 1.0;
@@ -317,15 +322,15 @@ static double closing_speed(const struct tact_pair_query *q, const struct smooth
 {
     double at[2][3], slip[3];
     for (int i = 0; i < 2; i++) {
-        tact_smooth_velocity(q->twist[i], c->arm[i], at[i]);
+        tact_smooth_point_velocity(q->twist[i], c->arm[i], at[i]);
     }
     tact_v3_sub(slip, at[0], at[1]);
     return tact_max(-tact_v3_dot(c->frame, slip), 0.0);
 }
 
 /* Largest gap with which the surfaces may touch in this tick: twice the approach. */
-static double search_gap(const struct tact_pair_query *q, const struct smooth_contact *c,
-                         const double k[2])
+static double largest_touching_gap(const struct tact_pair_query *q, const struct smooth_contact *c,
+                                   const double k[2])
 {
     return q->options->period * (2.0 * closing_speed(q, c) + gravity_speed(q)) +
            GAP_FRACTION / k[1];
@@ -341,8 +346,8 @@ static int continues(const struct tact_pair_query *q, const struct smooth_pair *
 }
 
 /* 1 where a torus over a half-space may touch it along its ring in this tick. */
-static int ring_reaches(const struct tact_pair_query *q, const struct smooth_pair *pair, int plane,
-                        const struct tact_patch *patch)
+static int may_ring_touch_halfspace(const struct tact_pair_query *q, const struct smooth_pair *pair,
+                                    int plane, const struct tact_patch *patch)
 {
     const double radius = pair->shape[1 - plane]->size[0], h = q->options->period;
     double v[3], w[3];
@@ -396,7 +401,7 @@ static void make_contact_patch(const struct tact_pair_query *q, const struct smo
                                const double k[2], const double gain[4], struct tact_patch *patch)
 {
     make_patch(q, c, patch);
-    set_extent(q, k, patch);
+    set_patch_extent(q, k, patch);
     for (int i = 0; i < 4; i++) {
         patch->target_velocity[i] = -gain[i];
     }
@@ -404,15 +409,15 @@ static void make_contact_patch(const struct tact_pair_query *q, const struct smo
 
 /* Keeps the contacts that may touch in this tick, aligned, with their curvatures. Returns their
  * number; f->edges: 1 where one of charts is a line. */
-static int keep_near(const struct tact_pair_query *q, struct smooth_find *f,
-                     double k[TACT_PIECES][2])
+static int keep_touching_contacts(const struct tact_pair_query *q, struct smooth_find *f,
+                                  double k[TACT_PIECES][2])
 {
     int count = f->found < TACT_PIECES ? f->found : TACT_PIECES, touch = 0;
     for (int i = 0; i < count; i++) {
         struct smooth_contact *c = &f->contact[i];
         align(c, k[touch]);
         f->edges |= f->charted && c->gap <= f->near && !(k[touch][0] * f->size >= CONFORMS);
-        if (c->gap <= search_gap(q, c, k[touch])) {
+        if (c->gap <= largest_touching_gap(q, c, k[touch])) {
             f->contact[touch++] = *c;
         }
     }
@@ -430,8 +435,8 @@ static void measure_contacts(const struct tact_pair_query *q, struct smooth_find
     for (int i = 0; i < touch; i++) {
         memset(gain, 0, sizeof gain);
         if (continues(q, &f->pair, &contact[i])) {
-            velocity_gains(q, &contact[i], (const double(*)[6])twist, (const double(*)[6])rate,
-                           gain);
+            row_velocity_changes(q, &contact[i], (const double(*)[6])twist,
+                                 (const double(*)[6])rate, gain);
         }
         make_contact_patch(q, &contact[i], k[i], gain, touch > 1 ? &piece[i].patch : patch);
         deepest = contact[i].gap < contact[deepest].gap ? i : deepest;
@@ -451,7 +456,7 @@ static int measure_ring(const struct tact_pair_query *q, const struct smooth_pai
 {
     q->state[DURATION] = q->state[COUNT] = 0.0;
     make_ring(q, pair, plane, patch);
-    return ring_reaches(q, pair, plane, patch) ? 0 : -EDOM;
+    return may_ring_touch_halfspace(q, pair, plane, patch) ? 0 : -EDOM;
 }
 
 static int measure(const struct tact_pair_query *q, struct tact_patch *patch,
@@ -460,19 +465,19 @@ static int measure(const struct tact_pair_query *q, struct tact_patch *patch,
     struct smooth_find f;
     double k[TACT_PIECES][2];
     begin(q, &f);
-    int plane = tact_smooth_flat(&f.pair);
+    int plane = tact_smooth_index_of_flat_halfspace(&f.pair);
     if (plane >= 0) {
         return measure_ring(q, &f.pair, plane, patch);
     }
     if (f.charted) {
         find_on_charts(q, &f);
     } else {
-        find_closed(q, &f);
+        find_contacts_of_closed_forms(q, &f);
     }
-    int touch = keep_near(q, &f, k);
+    int touch = keep_touching_contacts(q, &f, k);
     if (f.edges) {
         q->state[DURATION] = q->state[COUNT] = 0.0;
-        return tact_smooth_measure_edges(q, q->state + FEATURES, patch);
+        return tact_smooth_measure_edges(q, q->state + STATE_FEATURES_START, patch);
     }
     if (!touch) { /* the closest points of a convex pair are still a good starting point */
         q->state[DURATION] = 0.0;
@@ -486,7 +491,7 @@ static int measure(const struct tact_pair_query *q, struct tact_patch *patch,
 const struct tact_contact_model tact_model_smooth = {
     .abi = TACT_ABI(struct tact_contact_model),
     .name = "smooth",
-    .state = STATE,
+    .state = STATE_SIZE,
     .gaps = 1,
     .patches = patches,
     .prepare = tact_smooth_prepare,

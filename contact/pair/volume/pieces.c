@@ -14,10 +14,11 @@
 #include "contact/moments/overlap_internal.h"
 #include "contact/pair/volume/pieces_internal.h"
 
-#define MOST_GROUPS 8
-#define ALIKE 0.9848  /* cosine of 10 degrees: normals within it belong to one group */
-#define PLANAR 0.9848 /* ratio of the vector sum of the areas to their sum: flat above it */
-#define SLIVER 1e-3   /* fraction of the area below which a group is dropped */
+#define MAX_FACE_GROUPS 8
+#define ALIKE 0.9848 /* cosine of 10 degrees: normals within it belong to one group */
+#define PLANAR_AREA_RATIO                                                                          \
+    0.9848          /* ratio of the vector sum of the areas to their sum: flat above it */
+#define SLIVER 1e-3 /* fraction of the area below which a group is dropped */
 
 /* Faces with similar normals, in the frame of the solid that they belong to. */
 struct group {
@@ -28,7 +29,7 @@ struct group {
 };
 
 struct groups {
-    struct group group[MOST_GROUPS];
+    struct group group[MAX_FACE_GROUPS];
     struct tact_areas areas; /* areas of all */
     int count, full;
 };
@@ -48,7 +49,7 @@ static void add_triangle(struct groups *g, const tact_d4 *a, const tact_d4 *b, c
     while (i < g->count && tact_v3_dot(g->group[i].normal, n) < ALIKE * size) {
         i++;
     }
-    if (i == MOST_GROUPS) {
+    if (i == MAX_FACE_GROUPS) {
         g->full = 1;
         return;
     }
@@ -82,7 +83,7 @@ static void remove_slivers(struct groups *g)
     g->count = kept;
 }
 
-int tact_pieces_possible(const struct tact_shape *a, const struct tact_shape *b)
+int tact_pieces_are_possible(const struct tact_shape *a, const struct tact_shape *b)
 {
     return tact_shape_faces(a) == TACT_FACES_FLAT && tact_shape_faces(b) == TACT_FACES_FLAT &&
            a->mesh && b->mesh && !a->mesh->facets != !b->mesh->facets;
@@ -110,7 +111,7 @@ static void separating_plane(const struct group *i, const struct group *j,
     plane[3] = d / size + tact_v3_dot(plane, pose->position);
 }
 
-int tact_pieces_find(const struct tact_pair_query *q, struct tact_pieces *out)
+int tact_pieces_group_faces(const struct tact_pair_query *q, struct tact_pieces *out)
 {
     int swapped = q->a->mesh->facets != NULL; /* the first is the one that is not convex */
     const struct tact_mesh *rough = swapped ? q->b->mesh : q->a->mesh;
@@ -118,13 +119,14 @@ int tact_pieces_find(const struct tact_pair_query *q, struct tact_pieces *out)
     const struct tact_pose *pose = swapped ? q->pose_b : q->pose_a;
     struct tact_cutter cutter;
     struct groups groups = {.count = 0};
-    if (q->planar > PLANAR) {
+    if (q->planar > PLANAR_AREA_RATIO) {
         return 0;
     }
     tact_cutter_place(&cutter, tact_mesh_size(rough), pose, convex->facets,
                       swapped ? q->pose_a : q->pose_b);
     if (tact_cut_mesh(&cutter, rough, add_face, &groups) != 1 || groups.full ||
-        tact_areas_planar(&groups.areas) > PLANAR || tact_caps_planar(&cutter) > PLANAR) {
+        tact_areas_planarity(&groups.areas) > PLANAR_AREA_RATIO ||
+        tact_caps_planarity(&cutter) > PLANAR_AREA_RATIO) {
         return 0;
     }
     remove_slivers(&groups);

@@ -13,10 +13,10 @@ struct tact_pieces {
 
 /* 1 where overlaps of the two shapes may have to be split and can be: one is a convex polyhedron
  * with few faces and the other a mesh that is not convex. */
-int tact_pieces_possible(const struct tact_shape *a, const struct tact_shape *b);
+int tact_pieces_are_possible(const struct tact_shape *a, const struct tact_shape *b);
 
 /* Finds the planar pieces of an overlap; returns their number, or 0 where it is planar or they are
  * too many. */
-int tact_pieces_find(const struct tact_pair_query *query, struct tact_pieces *out);
+int tact_pieces_group_faces(const struct tact_pair_query *query, struct tact_pieces *out);
 
 #endif

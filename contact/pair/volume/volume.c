@@ -9,11 +9,12 @@
 #include "contact/pair/volume/pieces_internal.h"
 #include "contact/pair/volume/volume_internal.h"
 
-#define LAYER 1.2      /* exponent up to which the overlap of a cylinder is that of its flat end */
-#define THIN 0.1       /* largest depth of a piece, over its longer semi-axis */
-#define EQUIVALENT 5.0 /* the paper's equivalent ellipsoid, struct tact_patch_options */
+#define LAYER 1.2 /* exponent up to which the overlap of a cylinder is that of its flat end */
+#define THIN 0.1  /* largest depth of a piece, over its longer semi-axis */
+#define EQUIVALENT_ELLIPSE_SCALE                                                                   \
+    5.0 /* the paper's equivalent ellipsoid, struct tact_patch_options */
 
-static int has_faces(const struct tact_pair_query *q, enum tact_shape_faces faces)
+static int has_shape_of_faces(const struct tact_pair_query *q, enum tact_shape_faces faces)
 {
     return tact_shape_faces(q->a) == faces || tact_shape_faces(q->b) == faces;
 }
@@ -22,14 +23,14 @@ static int has_faces(const struct tact_pair_query *q, enum tact_shape_faces face
 static struct tact_patch_options patch_options(const struct tact_pair_query *q, int paper)
 {
     const struct tact_contact_law *law = q->law;
-    int curved = has_faces(q, TACT_FACES_CURVED);
+    int curved = has_shape_of_faces(q, TACT_FACES_CURVED);
     int plane = q->a->kind == TACT_SHAPE_HALFSPACE || q->b->kind == TACT_SHAPE_HALFSPACE;
     int exact = plane || paper || curved;
     int equivalent = paper && !(law->ellipse_size > 0.0);
     struct tact_patch_options options = {
         law->modulus,
         curved,
-        equivalent ? EQUIVALENT : law->ellipse_size,
+        equivalent ? EQUIVALENT_ELLIPSE_SCALE : law->ellipse_size,
         exact ? TACT_NORMAL_GRADIENT : q->options->normal,
         q->options->spin,
         law->tip_radius,
@@ -41,7 +42,7 @@ static struct tact_patch_options patch_options(const struct tact_pair_query *q, 
 static int make_patch(const struct tact_pair_query *q, const struct tact_moments *moments,
                       struct tact_patch_options *options, struct tact_patch *patch)
 {
-    int mixed = !options->curved && has_faces(q, TACT_FACES_MIXED);
+    int mixed = !options->curved && has_shape_of_faces(q, TACT_FACES_MIXED);
     double exponent = mixed ? tact_moments_exponent(moments) : 1.0;
     options->normal = exponent > LAYER ? TACT_NORMAL_GRADIENT : options->normal;
     int rc = tact_patch_from_moments(moments, options, patch);
@@ -58,7 +59,7 @@ static int make_patch(const struct tact_pair_query *q, const struct tact_moments
 static int find_outline(const struct tact_pair_query *q, struct tact_patch *patch)
 {
     const struct tact_overlap_corners *corners = q->corners;
-    if (corners && corners->count && !has_faces(q, TACT_FACES_CURVED)) {
+    if (corners && corners->count && !has_shape_of_faces(q, TACT_FACES_CURVED)) {
         return tact_outline_of_corners(corners, corners->of_b ? q->pose_b : q->pose_a,
                                        patch->center, patch->frame, patch->corner);
     }
@@ -79,8 +80,8 @@ int tact_volume_patch(const struct tact_pair_query *q, int paper, int outline,
 }
 
 /* Patch of a piece, which is within the planes about it. 0, or the reason why there is none. */
-static int make_piece(const struct tact_pair_query *q, const double (*plane)[4], int planes,
-                      struct tact_pair_piece *piece)
+static int make_piece_patch(const struct tact_pair_query *q, const double (*plane)[4], int planes,
+                            struct tact_pair_piece *piece)
 {
     const struct tact_mesh *a = q->a->mesh, *b = q->b->mesh;
     struct tact_patch_options options = patch_options(q, 0);
@@ -101,7 +102,7 @@ static int make_piece(const struct tact_pair_query *q, const double (*plane)[4],
 
 /* 1 for a thin patch. Pieces of solids that overlap deeply meet in the middle of one of them: there
  * is no separation along all their normals, but there is along that of the whole. */
-static int is_thin(const struct tact_patch *patch)
+static int is_thin_patch(const struct tact_patch *patch)
 {
     return patch->depth <= THIN * tact_max(patch->semi[0], patch->semi[1]);
 }
@@ -111,12 +112,12 @@ static int is_thin(const struct tact_patch *patch)
 static int make_pieces(const struct tact_pair_query *q, struct tact_pair_piece *piece)
 {
     struct tact_pieces pieces;
-    int made = 0, count = tact_pieces_find(q, &pieces);
+    int made = 0, count = tact_pieces_group_faces(q, &pieces);
     for (int i = 0; i < count; i++) {
-        if (make_piece(q, (const double(*)[4])pieces.plane[i], count - 1, &piece[made])) {
+        if (make_piece_patch(q, (const double(*)[4])pieces.plane[i], count - 1, &piece[made])) {
             continue;
         }
-        if (!is_thin(&piece[made].patch)) {
+        if (!is_thin_patch(&piece[made].patch)) {
             return 0;
         }
         made++;
@@ -127,10 +128,10 @@ static int make_pieces(const struct tact_pair_query *q, struct tact_pair_piece *
 static int splits(const struct tact_shape *a, const struct tact_shape *b,
                   const struct tact_world_options *options)
 {
-    return options->split && options->local == TACT_LOCAL_CONE && tact_pieces_possible(a, b);
+    return options->split && options->local == TACT_LOCAL_CONE && tact_pieces_are_possible(a, b);
 }
 
-int tact_volume_supports(const struct tact_shape *a, const struct tact_shape *b)
+int tact_volume_supports_pair(const struct tact_shape *a, const struct tact_shape *b)
 {
     int swapped;
     return tact_moments_method(a, b, &swapped) != TACT_MOMENTS_NONE;
@@ -139,7 +140,7 @@ int tact_volume_supports(const struct tact_shape *a, const struct tact_shape *b)
 static int patches(const struct tact_shape *a, const struct tact_shape *b,
                    const struct tact_world_options *options)
 {
-    return splits(a, b, options) ? TACT_PIECES : tact_volume_supports(a, b);
+    return splits(a, b, options) ? TACT_PIECES : tact_volume_supports_pair(a, b);
 }
 
 static int measure(const struct tact_pair_query *q, struct tact_patch *patch,

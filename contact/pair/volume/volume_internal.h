@@ -11,6 +11,6 @@ int tact_volume_patch(const struct tact_pair_query *query, int paper, int outlin
                       struct tact_patch *patch);
 
 /* 1 where there is a method for their moments. */
-int tact_volume_supports(const struct tact_shape *a, const struct tact_shape *b);
+int tact_volume_supports_pair(const struct tact_shape *a, const struct tact_shape *b);
 
 #endif

@@ -235,7 +235,7 @@ static double find_residual(struct tact_world *world, double norm)
     }
     apply_w(world, r, u);
     for (int i = 0; i < world->islands.count; i++) {
-        tact_velocities_set_free(world, &world->islands.list[i]);
+        tact_velocities_set_contact_free(world, &world->islands.list[i]);
     }
     for (int i = 0; i < world->block_count; i++) {
         const struct block *block = &world->blocks[i];
@@ -282,7 +282,7 @@ void coulomb_world_solve(struct tact_world *world, struct coulomb_run *run)
     struct tact_solve_stats stats = {0};
     struct observed observed = {world, run};
     double enough = run->enough;
-    tact_velocities_store(world, world->free_velocities);
+    tact_velocities_copy_all(world, world->free_velocities);
     tact_islands_find(world);
     memset(run, 0, sizeof *run);
     run->enough = enough;
