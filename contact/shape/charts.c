@@ -5,10 +5,11 @@
 #include <string.h>
 #include "contact/elementary.h"
 
-#define CHART_BALL_MARGIN 1.1     /* of a cell's ball over its nine samples */
-#define NORMAL_CONE_MARGIN 1.3    /* of its cone of normals over theirs */
-#define MAX_NORMAL_CONE_ANGLE 1.5 /* half angle from which a cone counts as all directions [rad]   \
-                                   */
+#define CHART_BALL_MARGIN 1.1  /* of a cell's ball over its nine samples */
+#define NORMAL_CONE_MARGIN 1.3 /* of its cone of normals over theirs */
+#define MAX_NORMAL_CONE_ANGLE                                                                      \
+    1.5 /* half angle from which a cone counts as all directions [rad]                             \
+         */
 
 int tact_charts_point(const struct tact_charts *charts, const double place[3],
                       struct tact_surface_point *out)

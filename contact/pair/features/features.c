@@ -14,8 +14,9 @@
 #define THIN 1e-4 /* width of the patch of an edge on a face, over its length */
 #define GAP_FRACTION                                                                               \
     0.01 /* relative to the thinner solid: a smaller gap is a contact at any speed */
-#define CONTACT_LOOKAHEAD_TICKS 2.0 /* ticks of motion before touch at which a contact is created  \
-                                     */
+#define CONTACT_LOOKAHEAD_TICKS                                                                    \
+    2.0 /* ticks of motion before touch at which a contact is created                              \
+         */
 
 static int prepare(const struct tact_contact_model *model, const struct tact_shape *shape,
                    const struct tact_material *material, void **data, struct tact_error *err)
