@@ -17,6 +17,7 @@
 #include <math.h>
 #include <string.h>
 #include "contact/pair/field/field_model_internal.h"
+#include "contact/pair/field/field_sphere.h"
 
 #define PI 3.14159265358979323846
 
@@ -175,10 +176,46 @@ static void report_pressure(const struct tact_pair_query *q, const struct balls 
     }
 }
 
+/* The patch of a pair whose surface is a cap or, on a plane, a disc. swapped: the first ball is the
+ * query's b. 0 where it has no force. */
+static int make_patch(const struct tact_pair_query *q, const struct balls *b, int swapped,
+                      const double normal[3], double most, struct tact_patch *patch)
+{
+    double x, square;
+    const double *origin = swapped ? q->pose_b->position : q->pose_a->position;
+    memset(patch, 0, sizeof *patch);
+    integrate(b, most, patch, &x, &square);
+    double semi = sqrt(circle_at_pressure(b, 0.0).square), force = patch->wrench[0];
+    double damping = q->law->hunt_crossley / (q->options->period + q->law->dissipation);
+    if (!(force > 0.0) || !(patch->stiffness[0] > 0.0)) {
+        return 0;
+    }
+    patch->depth = force / patch->stiffness[0];
+    patch->stiffness[0] += damping * force;
+    patch->stiffness[28] =
+        force * x * (b->plane ? 1.0 : (b->distance - x) / b->distance) + damping * square;
+    patch->stiffness[35] = patch->stiffness[28];
+    tact_v3_copy(patch->center, origin);
+    tact_v3_axpy(patch->center, -x, normal);
+    tact_v3_scale(patch->frame, normal, swapped ? -1.0 : 1.0);
+    tact_v3_tangents(patch->frame, patch->frame + 3, patch->frame + 6);
+    patch->law = TACT_LAW_WRENCH;
+    patch->kind = TACT_PATCH_ELLIPSE;
+    patch->spin = TACT_SPIN_LIMIT_SURFACE;
+    patch->surface = TACT_SURFACE_FITTED;
+    memcpy(patch->fit, b->rule->fit, sizeof b->rule->fit);
+    patch->semi[0] = patch->semi[1] = semi;
+    patch->exponent = 1.0;
+    patch->rolling_radius = INFINITY;
+    patch->area = PI * semi * semi;
+    report_pressure(q, b, most, origin, normal, patch);
+    return 1;
+}
+
 int tact_field_patch_of_balls(const struct tact_pair_query *q, struct tact_patch *patch)
 {
     struct balls b;
-    double normal[3], x, square;
+    double normal[3];
     int swapped = q->a->kind != TACT_SHAPE_SPHERE;
     if (!describe_pair_as_balls(q, swapped, &b, normal)) {
         return 0;
@@ -188,35 +225,48 @@ int tact_field_patch_of_balls(const struct tact_pair_query *q, struct tact_patch
     if (!(depth > 0.0)) {
         return -EDOM;
     }
-    if (!is_spherical_cap(&b, most)) {
+    return is_spherical_cap(&b, most) ? make_patch(q, &b, swapped, normal, most, patch) : 0;
+}
+
+int tact_field_ball_disc(const struct tact_pair_query *q, const struct field_surface *of,
+                         struct tact_patch *patch)
+{
+    const struct field_shape_data *ball = of->swapped ? q->data_b : q->data_a;
+    double local[3], normal[3], distance = tact_field_sphere_disc(of, local);
+    if (!(distance > 0.0)) {
         return 0;
     }
-    memset(patch, 0, sizeof *patch);
-    integrate(&b, most, patch, &x, &square);
-    double semi = sqrt(circle_at_pressure(&b, 0.0).square), force = patch->wrench[0];
-    double damping = q->law->hunt_crossley / (q->options->period + q->law->dissipation);
-    if (!(force > 0.0) || !(patch->stiffness[0] > 0.0)) {
-        return 0;
+    const struct balls b = {.rule = &ball->rule,
+                            .radius = {of->sphere.radius, 0.0},
+                            .compliance = {1.0 / of->sphere.slope, 0.0},
+                            .distance = distance,
+                            .plane = 1};
+    tact_quat_rotate(normal, of->frame->quat_wxyz, local);
+    return make_patch(q, &b, of->swapped, normal, of->sphere.slope * (b.radius[0] - distance),
+                      patch);
+}
+
+/* 1 for a soft ball with its own field. */
+static int is_ball(const struct tact_shape *shape, const struct field_shape_data *data)
+{
+    return shape->kind == TACT_SHAPE_SPHERE && data->own && data->scratch;
+}
+
+int tact_field_find_pair(const struct tact_pair_query *q, struct tact_field_scratch *scratch,
+                         struct field_surface *of)
+{
+    const struct field_shape_data *a = q->data_a, *b = q->data_b;
+    int first = is_ball(q->a, a) && b->field->kind == TACT_FIELD_RIGID;
+    int second = is_ball(q->b, b) && a->field->kind == TACT_FIELD_RIGID;
+    if (!first && !second) {
+        return tact_field_find_contact_surface(a->field, q->pose_a, b->field, q->pose_b, scratch,
+                                               of);
     }
-    patch->depth = force / patch->stiffness[0];
-    patch->stiffness[0] += damping * force;
-    patch->stiffness[28] =
-        force * x * (b.plane ? 1.0 : (b.distance - x) / b.distance) + damping * square;
-    patch->stiffness[35] = patch->stiffness[28];
-    tact_v3_copy(patch->center, swapped ? q->pose_b->position : q->pose_a->position);
-    tact_v3_axpy(patch->center, -x, normal);
-    tact_v3_scale(patch->frame, normal, swapped ? -1.0 : 1.0);
-    tact_v3_tangents(patch->frame, patch->frame + 3, patch->frame + 6);
-    patch->law = TACT_LAW_WRENCH;
-    patch->kind = TACT_PATCH_ELLIPSE;
-    patch->spin = TACT_SPIN_LIMIT_SURFACE;
-    patch->surface = TACT_SURFACE_FITTED;
-    memcpy(patch->fit, b.rule->fit, sizeof b.rule->fit);
-    patch->semi[0] = patch->semi[1] = semi;
-    patch->exponent = 1.0;
-    patch->rolling_radius = INFINITY;
-    patch->area = PI * semi * semi;
-    report_pressure(q, &b, most, swapped ? q->pose_b->position : q->pose_a->position, normal,
-                    patch);
-    return 1;
+    const struct field_shape_data *ball = first ? a : b, *rigid = first ? b : a;
+    const struct field_sphere sphere = {(first ? q->a : q->b)->size[0], ball->slope,
+                                        ball->rule.power};
+    int rc = tact_field_find_sphere(&sphere, ball->field, first ? q->pose_a : q->pose_b,
+                                    rigid->field, first ? q->pose_b : q->pose_a, scratch, of);
+    of->swapped = !first;
+    return rc;
 }

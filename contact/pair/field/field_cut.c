@@ -310,6 +310,7 @@ int tact_field_cut_cells(const struct field_pair *pair, uint32_t i, uint32_t j,
     polygon->b = j;
     polygon->soft = !pair->b->rigid;
     polygon->in_face = 0;
+    polygon->sphere = NULL;
     polygon->base = ca->base;
     polygon->power = pair->a->power;
     tact_v3_copy(polygon->slope_a, ca->gradient);

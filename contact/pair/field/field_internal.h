@@ -98,6 +98,11 @@ struct field_moments {
     double area, first[3], second[9];
 };
 
+/* A soft ball about the origin of its frame: q = slope (radius - r), the pressure q^power. */
+struct field_sphere {
+    double radius, slope, power; /* [m], [Pa^(1/m)/m] */
+};
+
 /* A polygon of the contact surface of cell a of pair->a and cell b of pair->b, in the frame of
  * pair->a. */
 struct field_polygon {
@@ -110,13 +115,17 @@ struct field_polygon {
     /* Side across which the surface continues beyond the edge from each corner: of cell a 0 to 3,
      * of cell b 4 to 7, -1: none. */
     int16_t side[TACT_FIELD_CORNERS];
-    double normal[3];              /* unit, into b */
-    double slope_a[3], slope_b[3]; /* gradients; for a rigid b the normal */
-    double power;                  /* m: gradients and levels are those of q, q^m the pressure */
-    double base;                   /* q of a at the origin of the frame [Pa^(1/m)] */
-    double apart;                  /* |g_B - g_A|; 1 where b is rigid */
-    double level;                  /* q at corner 0 [Pa^(1/m)] */
-    struct field_moments flat;     /* of 1, about corner 0 [m^2, m^3, m^4] */
+    double normal[3];                  /* unit, into b */
+    double slope_a[3], slope_b[3];     /* gradients; for a rigid b the normal */
+    const struct field_sphere *sphere; /* a is this ball, without cells: slope_a and base are unset,
+                                          springs are those of -p'/r about its centre, and all
+                                          integrals are over the part of a triangle in the ball;
+                                          NULL: a has cells */
+    double power;              /* m: gradients and levels are those of q, q^m the pressure */
+    double base;               /* q of a at the origin of the frame [Pa^(1/m)] */
+    double apart;              /* |g_B - g_A|; 1 where b is rigid */
+    double level;              /* q at corner 0 [Pa^(1/m)] */
+    struct field_moments flat; /* of 1, about corner 0 [m^2, m^3, m^4] */
     double load, lever[3]; /* integrals of the pressure, and of the pressure times the position from
                               corner 0 */
     struct field_moments springs; /* of m q^(m - 1), about corner 0; unset where the power is 1 */
@@ -133,6 +142,13 @@ static inline double tact_field_law_power(const struct tact_field_material *mate
 
 /* Increase of q with depth [Pa^(1/m)/m]: E^(1/m) / T. */
 double tact_field_pressure_slope(const struct tact_field_material *material);
+
+/* q at a point of the polygon. */
+static inline double tact_field_level(const struct field_polygon *p, const double *x)
+{
+    return p->sphere ? p->sphere->slope * (p->sphere->radius - tact_v3_norm(x))
+                     : p->base + tact_v3_dot(p->slope_a, x);
+}
 
 /* The moments of the derivative of the law, with which gradients of q become those of pressure. */
 static inline const struct field_moments *
@@ -164,6 +180,9 @@ struct field_sums {
 
 void tact_field_add_polygon(struct field_sums *sums, const struct field_polygon *polygon);
 
+/* Transforms a 6 x 6 stiffness about a point to one that is `arm` from it. */
+void tact_field_shift_stiffness(double *stiffness, const double *arm);
+
 /* Moves the origin of the sums to their centre of pressure. */
 void tact_field_shift_to_pressure_centre(struct field_sums *sums);
 
@@ -176,6 +195,7 @@ struct field_surface {
     const struct tact_pose *frame;      /* frame of pair.a */
     int swapped;                        /* 1: pair.a is the query's b */
     struct field_polygon *polygon;      /* valid until the scratch is used again */
+    struct field_sphere sphere;         /* pair.a, where its polygons are those of a ball */
     size_t count, pieces, tried, alike; /* alike: pairs with equal fields, without a polygon */
 };
 
@@ -185,6 +205,14 @@ int tact_field_find_contact_surface(const struct tact_pressure_field *a,
                                     const struct tact_pressure_field *b,
                                     const struct tact_pose *pose_b,
                                     struct tact_field_scratch *scratch, struct field_surface *out);
+
+/* Finds the surface of a soft ball and a rigid surface of triangles. ball: its field, for the
+ * frame. Returns as tact_field_find_contact_surface(). */
+int tact_field_find_sphere(const struct field_sphere *sphere,
+                           const struct tact_pressure_field *ball, const struct tact_pose *pose,
+                           const struct tact_pressure_field *rigid,
+                           const struct tact_pose *rigid_pose, struct tact_field_scratch *scratch,
+                           struct field_surface *out);
 
 /* 1 where boxes overlap: one in the frame of a, the other in that of b. */
 int tact_field_boxes_overlap(const struct field_pair *pair, const struct field_box *a,

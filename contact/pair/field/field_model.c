@@ -115,11 +115,14 @@ static int measure_field(const struct tact_pair_query *q, struct tact_patch *pat
     if (rc) {
         return rc < 0 ? rc : 0;
     }
-    rc = tact_field_find_contact_surface(a->field, q->pose_a, b->field, q->pose_b, soft->scratch,
-                                         &of);
+    rc = tact_field_find_pair(q, soft->scratch, &of);
     if (rc <= 0) {
         count(q, &of, rc < 0);
         return rc ? -ERANGE : -EDOM;
+    }
+    if (of.sphere.radius > 0.0 && tact_field_ball_disc(q, &of, patch)) {
+        count(q, &of, 0);
+        return 0;
     }
     tact_field_sum_polygons(&of, -1, &part);
     int groups = tact_field_group_by_normal(&of, &part, q->most);

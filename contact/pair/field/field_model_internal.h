@@ -74,6 +74,15 @@ void tact_field_report_pressure(const struct tact_pair_query *q, const struct fi
  * extends beyond the middle of the other; -EDOM where they do not touch. */
 int tact_field_patch_of_balls(const struct tact_pair_query *q, struct tact_patch *patch);
 
+/* The patch of a soft ball's surface that is one whole disc in a plane. 1, or 0 where it is not. */
+int tact_field_ball_disc(const struct tact_pair_query *q, const struct field_surface *of,
+                         struct tact_patch *patch);
+
+/* The contact surface of a pair: of a soft ball on rigid triangles an exact one (field_sphere.h).
+ * Returns as tact_field_find_contact_surface(). */
+int tact_field_find_pair(const struct tact_pair_query *q, struct tact_field_scratch *scratch,
+                         struct field_surface *of);
+
 /* The patch of a part. 0, or -EDOM where it has no load. */
 int tact_field_make_patch(const struct tact_pair_query *q, const struct field_surface *of,
                           const struct field_part *part, struct field_points *points,

@@ -16,6 +16,18 @@
 #define MIN_GROUP_LOAD_RATIO                                                                       \
     1e-3 /* load of a polygon, over the largest, below which it starts no group */
 
+/* Stiffness of a polygon along its normal; of a ball, whose pressure may decrease along it, a lower
+ * bound of that along its gradient: -p' = m p / (R - r). */
+static double normal_spring(const struct field_polygon *p)
+{
+    if (p->sphere) {
+        double height = fabs(tact_v3_dot(p->normal, p->corner[0]));
+        return p->power * p->load / (p->sphere->radius - height);
+    }
+    return -tact_field_spring_moments(p)->area / p->apart * tact_v3_dot(p->slope_a, p->normal) *
+           tact_v3_dot(p->slope_b, p->normal);
+}
+
 void tact_field_sum_polygons(const struct field_surface *of, int group, struct field_part *out)
 {
     int any = 0;
@@ -30,8 +42,7 @@ void tact_field_sum_polygons(const struct field_surface *of, int group, struct f
             tact_v3_copy(out->sums.origin, p->corner[0]);
         }
         tact_field_add_polygon(&out->sums, p);
-        out->springs -= tact_field_spring_moments(p)->area / p->apart *
-                        tact_v3_dot(p->slope_a, p->normal) * tact_v3_dot(p->slope_b, p->normal);
+        out->springs += normal_spring(p);
     }
     tact_field_shift_to_pressure_centre(&out->sums);
 }

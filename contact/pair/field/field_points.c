@@ -60,7 +60,7 @@ static void add_triangle(struct field_points *points, const struct field_polygon
     for (int k = 0; k < 3; k++) {
         tact_v3_add(at, x[k], x[(k + 1) % 3]);
         tact_v3_scale(at, at, 0.5);
-        double pressure = tact_field_pressure_law(p->power, p->base + tact_v3_dot(p->slope_a, at));
+        double pressure = tact_field_pressure_law(p->power, tact_field_level(p, at));
         sum += pressure;
         tact_v3_axpy(middle, pressure, at);
     }

@@ -6,9 +6,7 @@ static void add_polygon(const struct field_surface *of, const struct field_polyg
 {
     double corner[TACT_FIELD_CORNERS][3], pressure[TACT_FIELD_CORNERS];
     for (int k = 0; k < p->corners; k++) {
-        double along[3];
-        tact_v3_sub(along, p->corner[k], p->corner[0]);
-        pressure[k] = tact_field_pressure_law(p->power, p->level + tact_v3_dot(p->slope_a, along));
+        pressure[k] = tact_field_pressure_law(p->power, tact_field_level(p, p->corner[k]));
         tact_pose_point(corner[k], of->frame, p->corner[k]);
     }
     tact_pressure_add_polygon(map, patch, corner, pressure, p->corners);

@@ -2,7 +2,7 @@
  * second moments. */
 #include <math.h>
 #include <string.h>
-#include "contact/pair/field/field_internal.h"
+#include "contact/pair/field/field_sphere.h"
 
 /* Difference of two gradients, over the larger, below which the fields are too nearly equal for a
  * stiffness: the force is discontinuous there. */
@@ -110,16 +110,17 @@ void tact_field_add_polygon(struct field_sums *sums, const struct field_polygon 
     tact_v3_add(sums->first, sums->first, moment);
     tact_v3_axpy(sums->force, p->load, p->normal);
     tact_v3_add(sums->torque, sums->torque, torque);
-    if (has_nearly_equal_gradients(p)) {
+    if (p->sphere) {
+        tact_field_sphere_stiffness(p, sums->origin, sums->stiffness);
+    } else if (has_nearly_equal_gradients(p)) {
         sums->alike++;
     } else {
         add_stiffness(p, arm, sums->stiffness);
     }
 }
 
-/* Transforms the stiffness to a point that is `arm` from the origin of the sums: a twist (v, w)
- * about it moves their origin at v - w x arm = v + arm x w. */
-static void shift_stiffness_to_point(double *k, const double *arm)
+/* A twist (v, w) about the new point moves the former at v - w x arm = v + arm x w. */
+void tact_field_shift_stiffness(double *k, const double *arm)
 {
     const double cross[9] = {0.0, -arm[2], arm[1], arm[2], 0.0, -arm[0], -arm[1], arm[0], 0.0};
     for (int row = 0; row < 6; row++) {
@@ -146,7 +147,7 @@ void tact_field_shift_to_pressure_centre(struct field_sums *sums)
     tact_v3_sub(sums->torque, sums->torque, lever);
     tact_v3_add(sums->origin, sums->origin, arm);
     memset(sums->first, 0, sizeof sums->first);
-    shift_stiffness_to_point(sums->stiffness, arm);
+    tact_field_shift_stiffness(sums->stiffness, arm);
 }
 
 void tact_field_rotate_matrix(const double *matrix, const double *turn, double *out)

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "contact/pair/field/field_internal.h"
+#include "contact/pair/field/field_sphere.h"
 
 #define OFF_FACE_SHIFT_RATIO 1e-11 /* shift off a face, of the size: well over rounding */
 
@@ -318,6 +319,20 @@ int tact_field_find_contact_surface(const struct tact_pressure_field *a,
     }
     out->tried = w.cut;
     return w.full ? -ENOSPC : w.area > 0.0;
+}
+
+int tact_field_find_sphere(const struct field_sphere *sphere,
+                           const struct tact_pressure_field *ball, const struct tact_pose *pose,
+                           const struct tact_pressure_field *rigid,
+                           const struct tact_pose *rigid_pose, struct tact_field_scratch *scratch,
+                           struct field_surface *out)
+{
+    memset(out, 0, sizeof *out);
+    out->sphere = *sphere;
+    out->frame = pose;
+    out->polygon = scratch->polygon;
+    tact_field_place_pair(&out->pair, ball, pose, rigid, rigid_pose);
+    return tact_field_sphere(out, scratch->list);
 }
 
 /* Converts the sums to the centre of pressure, world axes, on the query's a. */

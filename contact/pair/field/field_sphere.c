@@ -1,0 +1,206 @@
+/*
+ * A soft ball on a rigid triangle, exactly: integrals over the part of the triangle in the ball.
+ *
+ * The pressure p = q^m, q = s (R - r), depends only on the distance r from the centre. In the
+ * triangle's plane, at the distance d from the centre, r^2 = d^2 + x^2 + y^2 about the foot of the
+ * centre. With dA/dr = -p r, A(R) = 0, the gradients in the plane are those of A: -p (x, y), of p:
+ * -w (x, y), w = -p'/r, and of a = (R^2 - r^2) / 2: -(x, y). All three are 0 on the ball, so that
+ *
+ *   int p (x, y) = -oint A n ds,  int w (x, y) = -oint p n ds,  int (x, y) = -oint a n ds,
+ *   int w x_i x_j = delta_ij int p - oint x_i p n_j ds,  int x_i x_j = delta_ij int a - oint x_i a
+ *   n_j ds
+ *
+ * with integrals over the straight edges in the ball only. What is left are integrals of f = p, w,
+ * 1 and a themselves: oint F(rho) / rho^2 (x.n) ds, F = int f rho d rho from 0, over the edges in
+ * the ball, plus F(rim) times the angle of the edges outside.
+ */
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+#include "contact/elementary.h"
+#include "contact/pair/field/field_sphere_internal.h"
+
+/* Gauss and Legendre's nodes from the middle to the right end, and their weights. */
+enum { FEW = 3, MANY = 8 };
+static const double few_node[FEW] = {0.2386191860831969, 0.66120938646626448, 0.93246951420315205};
+static const double few_weight[FEW] = {0.46791393457269104, 0.36076157304813861,
+                                       0.17132449237917036};
+static const double many_node[MANY] = {
+    0.095012509837637441, 0.28160355077925892, 0.45801677765722737, 0.61787624440264377,
+    0.755404408355003,    0.86563120238783176, 0.9445750230732326,  0.98940093499164994};
+static const double many_weight[MANY] = {
+    0.1894506104550685,  0.18260341504492358,  0.16915651939500254,  0.14959598881657674,
+    0.12462897125553388, 0.095158511682492786, 0.062253523938647894, 0.027152459411754096};
+
+/* An edge of a linear pressure's ball that is shorter than this part of the radius needs few. */
+#define SHORT 0.25
+
+/* Square of a line's distance from the centre, over the radius', below which it is near. */
+#define NEAR 0.25
+
+/* p, w, 1 and a, in this order, of a point. */
+enum { LOAD, SPRING, AREA, REST, KINDS };
+
+/* The potentials A, p and a at the distance r from the centre. */
+struct potentials {
+    double load, spring, area;
+};
+
+static struct potentials potentials_at(const struct field_sphere *ball, double square)
+{
+    double u = tact_max(ball->radius - sqrt(square), 0.0), m = ball->power;
+    double p = tact_field_pressure_law(m, ball->slope * u);
+    return (struct potentials){p * u * (ball->radius / (m + 1.0) - u / (m + 2.0)), p,
+                               0.5 * tact_max(ball->radius * ball->radius - square, 0.0)};
+}
+
+/* F of the four integrands at the distance rho from the foot. */
+static void radial_integrals(const struct field_disc *disc, const struct potentials *middle,
+                             double square, double *out)
+{
+    struct potentials at = potentials_at(disc->ball, disc->height * disc->height + square);
+    out[LOAD] = middle->load - at.load;
+    out[SPRING] = middle->spring - at.spring;
+    out[AREA] = 0.5 * square;
+    out[REST] = 0.25 * square * (disc->rim - 0.5 * square);
+}
+
+/* Integrals along the part of an edge in the ball. */
+struct edge_sums {
+    double radial[KINDS];
+    struct potentials line, lever; /* of the potentials, and times the place along the edge */
+};
+
+static void add_edge_point(const struct field_disc *disc, const struct potentials *middle, double h,
+                           double t, double weight, struct edge_sums *out)
+{
+    double square = h * h + t * t, radial[KINDS];
+    struct potentials at = potentials_at(disc->ball, disc->height * disc->height + square);
+    radial_integrals(disc, middle, square, radial);
+    for (int k = 0; k < KINDS && square > 0.0; k++) {
+        out->radial[k] += weight * h / square * radial[k];
+    }
+    out->line.load += weight * at.load;
+    out->line.spring += weight * at.spring;
+    out->line.area += weight * at.area;
+    out->lever.spring += weight * t * at.spring;
+    out->lever.area += weight * t * at.area;
+}
+
+/* From t0 to t1 along a line at the distance h from the foot. The variable u of t = mean + half (3
+ * u
+ * - u^3) / 2 removes the roots of a pressure at the rim. */
+static void integrate_panel(const struct field_disc *disc, const struct potentials *middle,
+                            double h, double t0, double t1, struct edge_sums *out)
+{
+    double mean = 0.5 * (t0 + t1), half = 0.5 * (t1 - t0);
+    int few = disc->ball->power == 1.0 && 2.0 * half < SHORT * disc->ball->radius;
+    for (int i = 0; i < (few ? FEW : MANY); i++) {
+        double u = few ? few_node[i] : many_node[i], w = few ? few_weight[i] : many_weight[i];
+        double to = few ? u : 0.5 * u * (3.0 - u * u), by = few ? 1.0 : 1.5 * (1.0 - u * u);
+        add_edge_point(disc, middle, h, mean - half * to, w * by * half, out);
+        add_edge_point(disc, middle, h, mean + half * to, w * by * half, out);
+    }
+}
+
+/* A line that passes near the centre, where r has a root, is divided at its nearest point. */
+static void integrate_edge(const struct field_disc *disc, const struct potentials *middle, double h,
+                           const double *t, struct edge_sums *out)
+{
+    double clear = disc->height * disc->height + h * h;
+    memset(out, 0, sizeof *out);
+    if (t[0] < 0.0 && t[1] > 0.0 && clear < NEAR * disc->ball->radius * disc->ball->radius) {
+        integrate_panel(disc, middle, h, t[0], 0.0, out);
+        integrate_panel(disc, middle, h, 0.0, t[1], out);
+    } else {
+        integrate_panel(disc, middle, h, t[0], t[1], out);
+    }
+}
+
+/* The angle at the foot from one point to another. */
+static double angle_between(const double *p, const double *q)
+{
+    return tact_atan2(p[0] * q[1] - p[1] * q[0], p[0] * q[0] + p[1] * q[1]);
+}
+
+static void add_outside(const double *whole, const double *from, const double *to,
+                        struct field_disc_sums *out)
+{
+    double angle = angle_between(from, to);
+    out->load += angle * whole[LOAD];
+    out->springs += angle * whole[SPRING];
+    out->area += angle * whole[AREA];
+    out->rest += angle * whole[REST];
+}
+
+/* Adds the part of an edge in the ball: n is its normal outward, e its direction. */
+static void add_inside(const struct edge_sums *s, double h, const double *n, const double *e,
+                       struct field_disc_sums *out)
+{
+    out->load += s->radial[LOAD];
+    out->springs += s->radial[SPRING];
+    out->area += s->radial[AREA];
+    out->rest += s->radial[REST];
+    for (int i = 0; i < 2; i++) {
+        out->load_first[i] -= n[i] * s->line.load;
+        out->springs_first[i] -= n[i] * s->line.spring;
+        out->first[i] -= n[i] * s->line.area;
+        for (int j = 0; j < 2; j++) {
+            out->springs_second[2 * i + j] -=
+                (h * n[i] * s->line.spring + e[i] * s->lever.spring) * n[j];
+            out->second[2 * i + j] -= (h * n[i] * s->line.area + e[i] * s->lever.area) * n[j];
+        }
+    }
+}
+
+static void finish(struct field_disc_sums *s)
+{
+    for (int i = 0; i < 4; i += 3) {
+        s->springs_second[i] += s->load;
+        s->second[i] += s->rest;
+    }
+    s->springs_second[1] = s->springs_second[2] =
+        0.5 * (s->springs_second[1] + s->springs_second[2]);
+    s->second[1] = s->second[2] = 0.5 * (s->second[1] + s->second[2]);
+}
+
+void tact_field_disc_integrate(const struct field_disc *disc, const double (*corner)[2],
+                               struct field_disc_part part[3], struct field_disc_sums *out)
+{
+    const struct potentials middle = potentials_at(disc->ball, disc->height * disc->height);
+    double whole[KINDS];
+    memset(out, 0, sizeof *out);
+    radial_integrals(disc, &middle, disc->rim, whole);
+    for (int k = 0; k < 3; k++) {
+        const double *p = corner[k], *q = corner[(k + 1) % 3];
+        double e[2] = {q[0] - p[0], q[1] - p[1]}, length = tact_hypot(e[0], e[1]);
+        e[0] /= length;
+        e[1] /= length;
+        const double n[2] = {e[1], -e[0]};
+        double h = p[0] * n[0] + p[1] * n[1];
+        double from = p[0] * e[0] + p[1] * e[1], to = q[0] * e[0] + q[1] * e[1];
+        double reach = sqrt(tact_max(disc->rim - h * h, 0.0)), t[2];
+        t[0] = tact_max(from, -reach);
+        t[1] = tact_min(to, reach);
+        part[k].inside = t[0] < t[1];
+        part[k].leaves = t[1] < to;
+        if (!part[k].inside) {
+            add_outside(whole, p, q, out);
+            continue;
+        }
+        struct edge_sums sums;
+        for (int i = 0; i < 2; i++) {
+            part[k].end[i][0] = h * n[0] + t[i] * e[0];
+            part[k].end[i][1] = h * n[1] + t[i] * e[1];
+        }
+        integrate_edge(disc, &middle, h, t, &sums);
+        add_inside(&sums, h, n, e, out);
+        if (from < t[0]) {
+            add_outside(whole, p, part[k].end[0], out);
+        }
+        if (part[k].leaves) {
+            add_outside(whole, part[k].end[1], q, out);
+        }
+    }
+    finish(out);
+}

@@ -1,0 +1,245 @@
+/*
+ * A soft ball on a rigid surface of triangles: the triangles in the ball, each with the polygon of
+ * its part in the ball. The corners of a polygon on the ball are a few points of its arcs, for
+ * outlines, parts of the pressure and maps; its integrals are exact.
+ */
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+#include "contact/elementary.h"
+#include "contact/pair/field/field_sphere.h"
+#include "contact/pair/field/field_sphere_internal.h"
+
+#define PI 3.14159265358979323846
+
+/* Points of a whole circle: with two ends of each of three edges the corners of a polygon. */
+enum { ARC_POINTS = TACT_FIELD_CORNERS - 6 };
+
+/* A triangle in the ball: axes of its plane, t1, t2, and its outward normal, as rows; the corners
+ * about the foot of the centre. */
+struct face {
+    double axes[9];
+    double corner[3][2];
+    struct field_disc disc;
+};
+
+/* 1 where the plane of a triangle cuts the ball. */
+static int place_face(const struct field_surface *of, const struct field_cell *cell,
+                      struct face *out)
+{
+    const struct tact_pressure_field *b = of->pair.b;
+    double x[3][3], along[3];
+    for (int k = 0; k < 3; k++) {
+        tact_m3_mul_v3(x[k], of->pair.turn, b->vertices + 3 * (size_t)cell->corner[k]);
+        tact_v3_add(x[k], x[k], of->pair.shift);
+    }
+    tact_m3_mul_v3(out->axes + 6, of->pair.turn, cell->gradient);
+    tact_v3_scale(out->axes + 6, out->axes + 6, -1.0);
+    out->disc.ball = &of->sphere;
+    out->disc.height = -tact_v3_dot(out->axes + 6, x[0]);
+    out->disc.rim = (of->sphere.radius - out->disc.height) * (of->sphere.radius + out->disc.height);
+    if (!(out->disc.rim > 0.0)) {
+        return 0;
+    }
+    tact_v3_sub(along, x[1], x[0]);
+    tact_v3_normalize(out->axes, along);
+    tact_v3_cross(out->axes + 3, out->axes + 6, out->axes);
+    for (int k = 0; k < 3; k++) {
+        out->corner[k][0] = tact_v3_dot(out->axes, x[k]);
+        out->corner[k][1] = tact_v3_dot(out->axes + 3, x[k]);
+    }
+    return 1;
+}
+
+static void add_distinct_corner(const struct face *face, const double *at, int side,
+                                struct field_polygon *p)
+{
+    double *x = p->corner[p->corners];
+    tact_v3_scale(x, face->axes + 6, -face->disc.height);
+    tact_v3_axpy(x, at[0], face->axes);
+    tact_v3_axpy(x, at[1], face->axes + 3);
+    p->side[p->corners++] = (int16_t)side;
+}
+
+/* Adds corners on the arc from one point to another, without the other. */
+static void add_arc(const struct face *face, const double *from, const double *to,
+                    struct field_polygon *p)
+{
+    double angle = tact_atan2(from[0] * to[1] - from[1] * to[0], from[0] * to[0] + from[1] * to[1]);
+    angle += angle < 0.0 ? 2.0 * PI : 0.0;
+    int steps = 1 + (int)(angle * (ARC_POINTS / (2.0 * PI)));
+    for (int i = 0; i < steps; i++) {
+        double c = tact_cos(angle * i / steps), s = tact_sin(angle * i / steps);
+        const double at[2] = {c * from[0] - s * from[1], s * from[0] + c * from[1]};
+        add_distinct_corner(face, at, -1, p);
+    }
+}
+
+static void outline(const struct face *face, const struct field_disc_part part[3],
+                    struct field_polygon *p)
+{
+    p->corners = 0;
+    if (!part[0].inside && !part[1].inside && !part[2].inside) {
+        for (int i = 0; i < ARC_POINTS; i++) {
+            double angle = 2.0 * PI * i / ARC_POINTS, rim = sqrt(face->disc.rim);
+            const double at[2] = {rim * tact_cos(angle), rim * tact_sin(angle)};
+            add_distinct_corner(face, at, -1, p);
+        }
+        return;
+    }
+    for (int k = 0; k < 3; k++) {
+        if (!part[k].inside) {
+            continue;
+        }
+        int next = (k + 1) % 3;
+        while (!part[next].inside) {
+            next = (next + 1) % 3;
+        }
+        add_distinct_corner(face, part[k].end[0], 4 + k, p);
+        if (part[k].leaves) {
+            add_arc(face, part[k].end[1], part[next].end[0], p);
+        }
+    }
+}
+
+/* Moments in the plane about the foot, as moments in space about the centre. */
+static void to_space(const struct face *face, double area, const double first[2],
+                     const double second[4], struct field_moments *out)
+{
+    double down = -face->disc.height;
+    const double about[9] = {second[0],       second[1],       down * first[0],
+                             second[2],       second[3],       down * first[1],
+                             down * first[0], down * first[1], down * down * area};
+    double half[9], back[9];
+    for (int k = 0; k < 9; k++) {
+        back[k] = face->axes[3 * (k % 3) + k / 3];
+    }
+    out->area = area;
+    const double place[3] = {first[0], first[1], down * area};
+    tact_m3_mul_v3(out->first, back, place);
+    tact_m3_mul(half, back, about);
+    tact_m3_mul_t(out->second, half, back);
+}
+
+/* Moves the point that moments are about by x. */
+static void move_moments(struct field_moments *m, const double *x)
+{
+    for (int k = 0; k < 9; k++) {
+        int r = k / 3, c = k % 3;
+        m->second[k] += m->area * x[r] * x[c] - m->first[r] * x[c] - x[r] * m->first[c];
+    }
+    tact_v3_axpy(m->first, -m->area, x);
+}
+
+/* The polygon of a triangle. 0 where none of it is in the ball. */
+static int cut_triangle(const struct field_surface *of, uint32_t index, struct field_polygon *p)
+{
+    struct face face;
+    struct field_disc_sums s;
+    struct field_disc_part part[3];
+    if (!place_face(of, &of->pair.b->cells[index], &face)) {
+        return 0;
+    }
+    tact_field_disc_integrate(&face.disc, (const double(*)[2])face.corner, part, &s);
+    if (!(s.load > 0.0) || !(s.area > 1e-15 * face.disc.rim)) {
+        return 0;
+    }
+    memset(p, 0, sizeof *p);
+    p->b = index;
+    p->sphere = &of->sphere;
+    p->power = of->sphere.power;
+    p->apart = 1.0;
+    tact_v3_scale(p->normal, face.axes + 6, -1.0);
+    tact_v3_copy(p->slope_b, p->normal);
+    outline(&face, part, p);
+    to_space(&face, s.area, s.first, s.second, &p->flat);
+    to_space(&face, s.springs, s.springs_first, s.springs_second, &p->springs);
+    move_moments(&p->flat, p->corner[0]);
+    p->level = tact_field_level(p, p->corner[0]);
+    p->load = s.load;
+    for (int k = 0; k < 3; k++) {
+        p->lever[k] = face.axes[k] * s.load_first[0] + face.axes[3 + k] * s.load_first[1] -
+                      s.load * (face.disc.height * face.axes[6 + k] + p->corner[0][k]);
+    }
+    return 1;
+}
+
+static int is_in_ball(const struct field_box *box, const double *centre, double radius)
+{
+    double square = 0.0;
+    for (int k = 0; k < 3; k++) {
+        double beyond = tact_max(fabs(centre[k] - box->middle[k]) - box->half[k], 0.0);
+        square += beyond * beyond;
+    }
+    return square < radius * radius;
+}
+
+int tact_field_sphere(struct field_surface *out, size_t most)
+{
+    const struct tact_pressure_field *b = out->pair.b;
+    uint32_t stack[TACT_FIELD_DEPTH + 2];
+    double centre[3];
+    int height = 0;
+    tact_m3_tmul_v3(centre, out->pair.turn, out->pair.shift);
+    tact_v3_scale(centre, centre, -1.0);
+    stack[height++] = 0;
+    while (height) {
+        const struct field_node *node = &b->nodes[stack[--height]];
+        if (!is_in_ball(&node->all, centre, out->sphere.radius)) {
+            continue;
+        }
+        if (!node->leaf) {
+            stack[height++] = node->first + 1;
+            stack[height++] = node->first;
+        } else if (out->count == most) {
+            return -ENOSPC;
+        } else {
+            out->tried++;
+            out->count += (size_t)cut_triangle(out, node->first, &out->polygon[out->count]);
+        }
+    }
+    out->pieces = out->count > 0;
+    return out->count > 0;
+}
+
+double tact_field_sphere_disc(const struct field_surface *of, double normal[3])
+{
+    const struct field_polygon *p = of->polygon;
+    double radius = of->sphere.radius, height = tact_v3_dot(p->normal, p->corner[0]), area = 0.0;
+    for (size_t i = 0; i < of->count; i++) {
+        double other = tact_v3_dot(p[i].normal, p[i].corner[0]);
+        if (fabs(other - height) > 1e-12 * radius ||
+            !(tact_v3_dot(p[i].normal, p->normal) > 1.0 - 1e-12)) {
+            return 0.0;
+        }
+        area += p[i].flat.area;
+    }
+    tact_v3_scale(normal, p->normal, -1.0);
+    double rim = radius * radius - height * height;
+    return height > 0.0 && fabs(area - PI * rim) < 1e-9 * rim ? height : 0.0;
+}
+
+/* With (v, w) moving x, from the centre, at v + w x x: the gradient -w x of the ball is not changed
+ * by a rotation about the centre, so that the integrand is w sym[(x.v1)(n.v2 + (x cross n).w2)]. */
+void tact_field_sphere_stiffness(const struct field_polygon *p, const double *origin,
+                                 double *stiffness)
+{
+    const struct field_moments *m = &p->springs;
+    double full[36] = {0.0};
+    for (int r = 0; r < 3; r++) {
+        double across[3];
+        tact_v3_cross(across, m->second + 3 * r, p->normal);
+        for (int c = 0; c < 3; c++) {
+            full[6 * r + c] = m->first[r] * p->normal[c];
+            full[6 * r + 3 + c] = across[c];
+        }
+    }
+    double about[36];
+    for (int k = 0; k < 36; k++) {
+        about[k] = 0.5 * (full[k] + full[6 * (k % 6) + k / 6]);
+    }
+    tact_field_shift_stiffness(about, origin);
+    for (int k = 0; k < 36; k++) {
+        stiffness[k] += about[k];
+    }
+}

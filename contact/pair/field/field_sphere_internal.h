@@ -1,0 +1,33 @@
+/* Shared by the sources of a soft ball on a rigid surface of triangles. */
+#ifndef TACT_CONTACT_FIELD_SPHERE_INTERNAL_H
+#define TACT_CONTACT_FIELD_SPHERE_INTERNAL_H
+
+#include "contact/pair/field/field_internal.h"
+
+/* The disc in which a ball is cut by a triangle's plane. */
+struct field_disc {
+    const struct field_sphere *ball;
+    double height; /* of the centre over the plane, along its normal [m] */
+    double rim;    /* square of the disc's radius [m^2] */
+};
+
+/* Integrals over a part of a disc, about the foot of the centre in the plane, of the pressure p, of
+ * w = -p'/r, and of 1. */
+struct field_disc_sums {
+    double load, load_first[2];
+    double springs, springs_first[2], springs_second[4];
+    double area, first[2], second[4];
+    double rest; /* integral of half the square of the distance from the rim, along it */
+};
+
+/* The part of a triangle's edge in the disc, from end[0] to end[1]; leaves: the disc ends there. */
+struct field_disc_part {
+    int inside, leaves;
+    double end[2][2];
+};
+
+/* Integrates over the part of the disc in a triangle, whose corners go counterclockwise. */
+void tact_field_disc_integrate(const struct field_disc *disc, const double (*corner)[2],
+                               struct field_disc_part part[3], struct field_disc_sums *out);
+
+#endif

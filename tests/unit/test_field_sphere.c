@@ -1,0 +1,286 @@
+/*
+ * A soft ball on rigid triangles, exactly: against quadrature, closed forms, differences and closed
+ * paths across the edges of a box.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include "support/field_bodies.h"
+#include "support/field_patch.h"
+#include "support/random.h"
+
+#define PI 3.14159265358979323846
+#define RADIUS 0.02
+
+static const double half_sides[3] = {0.02, 0.03, 0.01};
+
+/* The surface of a ball at a place, on a rigid box at the origin, summed about the place. */
+struct on_box {
+    struct tact_pressure_field *ball, *box;
+    struct tact_mesh *mesh;
+    struct field_sphere sphere;
+};
+
+static struct on_box make_on_box(double power)
+{
+    struct on_box o = {.sphere = {RADIUS, 1e6, power}};
+    const struct tact_shape shape = scene_sphere(RADIUS);
+    const struct tact_field_material soft = {.modulus = 1e6, .thickness = 1.0};
+    assert_int_equal(tact_field_of_shape(&shape, &soft, &o.ball, NULL), 0);
+    o.box = field_rigid_box(half_sides[0], half_sides[1], half_sides[2], &o.mesh);
+    return o;
+}
+
+static void free_on_box(struct on_box *o)
+{
+    tact_field_free(o->ball);
+    tact_field_free(o->box);
+    tact_mesh_free(o->mesh);
+}
+
+/* Force on the box and stiffness about the ball's centre. Returns the number of polygons. */
+static size_t press(const struct on_box *o, const double *place, struct field_part *out)
+{
+    struct tact_pose at = tact_pose_identity(), origin = at;
+    struct field_surface of;
+    tact_v3_copy(at.position, place);
+    int rc =
+        tact_field_find_sphere(&o->sphere, o->ball, &at, o->box, &origin, field_scratch(), &of);
+    assert_true(rc >= 0);
+    memset(out, 0, sizeof *out);
+    if (rc) {
+        tact_field_sum_polygons(&of, -1, out);
+    }
+    return of.count;
+}
+
+/* By quadrature: force, its moment, and the stiffness about the centre, of the box's face whose
+ * outward normal is `sign` times axis k. */
+static void brute(const struct on_box *o, const double *place, int k, double sign, double *force,
+                  double *moment, double *stiffness)
+{
+    enum { POINTS = 600 };
+    int i = (k + 1) % 3, j = (k + 2) % 3;
+    double x[3], n[3] = {0.0};
+    n[k] = -sign;
+    x[k] = sign * half_sides[k] - place[k];
+    double low[2] = {fmax(-half_sides[i] - place[i], -RADIUS),
+                     fmax(-half_sides[j] - place[j], -RADIUS)};
+    double high[2] = {fmin(half_sides[i] - place[i], RADIUS),
+                      fmin(half_sides[j] - place[j], RADIUS)};
+    double m = o->sphere.power, s = o->sphere.slope;
+    for (int a = 0; a < POINTS * POINTS; a++) {
+        const int column = a % POINTS, row = a / POINTS;
+        x[i] = low[0] + (high[0] - low[0]) * (column + 0.5) / POINTS;
+        x[j] = low[1] + (high[1] - low[1]) * (row + 0.5) / POINTS;
+        double r = tact_v3_norm(x), area = (high[0] - low[0]) * (high[1] - low[1]);
+        if (r >= RADIUS || high[0] <= low[0] || high[1] <= low[1]) {
+            continue;
+        }
+        double q = s * (RADIUS - r), p = pow(q, m) * area / POINTS / POINTS;
+        double steep = m * s * pow(q, m - 1.0) / r * area / POINTS / POINTS, across[3];
+        tact_v3_axpy(force, p, n);
+        tact_v3_axpy(moment, p, x);
+        tact_v3_cross(across, x, n);
+        const double one[6] = {x[0], x[1], x[2], 0.0, 0.0, 0.0};
+        const double other[6] = {n[0], n[1], n[2], across[0], across[1], across[2]};
+        for (int c = 0; c < 36; c++) {
+            stiffness[c] += 0.5 * steep * (one[c / 6] * other[c % 6] + one[c % 6] * other[c / 6]);
+        }
+    }
+}
+
+static void integrals_against_quadrature(void **state)
+{
+    (void)state;
+    static const double powers[3] = {1.0, 2.0, 1.5};
+    static const double places[3][3] = {
+        {0.015, 0.02, 0.021}, {0.031, 0.012, 0.0215}, {0.012, 0.024, -0.006}};
+    for (int n = 0; n < 3; n++) {
+        struct on_box o = make_on_box(powers[n]);
+        struct field_part part;
+        double force[3] = {0.0}, moment[3] = {0.0}, stiffness[36] = {0.0}, back[3], most = 0.0;
+        assert_true(press(&o, places[n], &part) > 2);
+        for (int k = 0; k < 3; k++) {
+            brute(&o, places[n], k, 1.0, force, moment, stiffness);
+            brute(&o, places[n], k, -1.0, force, moment, stiffness);
+        }
+        double load = part.sums.load;
+        for (int k = 0; k < 3; k++) {
+            assert_true(fabs(part.sums.force[k] - force[k]) < 2e-5 * load);
+            assert_true(fabs(part.sums.origin[k] * load - moment[k]) < 2e-5 * load * RADIUS);
+        }
+        tact_v3_scale(back, part.sums.origin, -1.0);
+        tact_field_shift_stiffness(part.sums.stiffness, back);
+        for (int k = 0; k < 36; k++) {
+            double unit = (k / 6 < 3 ? 1.0 : RADIUS) * (k % 6 < 3 ? 1.0 : RADIUS);
+            most = fmax(most, fabs(part.sums.stiffness[k] - stiffness[k]) * RADIUS / (load * unit));
+        }
+        print_message("power %.1f: %.3f N, stiffness within %.1e of quadrature\n", powers[n], load,
+                      most);
+        assert_true(most < 1e-3);
+        free_on_box(&o);
+    }
+}
+
+/* A disc within a face has the closed form of a ball on a half-space; at a corner of the box, the
+ * ball's centre has three quarters of discs, each of force pi s R^3 / 12. */
+static void closed_forms(void **state)
+{
+    (void)state;
+    static const double powers[4] = {1.0, 0.5, 2.0, 0.7};
+    static const double close[4] = {1e-13, 1e-9, 1e-9, 1e-7};
+    for (int i = 0; i < 4; i++) {
+        struct on_box o = make_on_box(powers[i]);
+        const double place[3] = {0.003, -0.004, half_sides[2] + 0.9 * RADIUS};
+        struct field_part part;
+        assert_int_equal(press(&o, place, &part), 2);
+        /* s int_0^d 2 pi (R - u) q^m du about the depth u: m = 1: pi/3 s d^2 (3 R - d) */
+        double d = 0.1 * RADIUS, m = powers[i], s = pow(1e6, m);
+        double force =
+            2.0 * PI * s * (RADIUS * pow(d, m + 1.0) / (m + 1.0) - pow(d, m + 2.0) / (m + 2.0));
+        double stiff = 2.0 * PI * s * (RADIUS - d) * pow(d, m);
+        print_message("power %.1f: force %.1e, stiffness %.1e off\n", m,
+                      part.sums.load / force - 1.0, part.sums.stiffness[14] / stiff - 1.0);
+        assert_true(fabs(part.sums.load / force - 1.0) < close[i]);
+        assert_true(fabs(part.sums.stiffness[14] / stiff - 1.0) < close[i]);
+        if (m == 1.0) {
+            assert_int_equal(press(&o, half_sides, &part), 6);
+            for (int k = 0; k < 3; k++) {
+                double quarter = PI * 1e6 * RADIUS * RADIUS * RADIUS / 12.0;
+                assert_true(fabs(part.sums.force[k] / -quarter - 1.0) < 1e-13);
+            }
+        }
+        free_on_box(&o);
+    }
+}
+
+/* Stiffness is minus the derivative of the force as the ball moves, across edges and corners. */
+static void stiffness_is_the_derivative(void **state)
+{
+    (void)state;
+    struct on_box o = make_on_box(1.0);
+    double worst = 0.0;
+    for (int n = 0; n < 200; n++) {
+        struct field_part part, moved[2];
+        double place[3], step = 1e-6;
+        for (int k = 0; k < 3; k++) {
+            place[k] = uniform(-1.0, 1.0) * (half_sides[k] + 0.9 * RADIUS);
+        }
+        if (!press(&o, place, &part)) {
+            continue;
+        }
+        double scale = 1e6 * RADIUS * RADIUS;
+        for (int c = 0; c < 3; c++) {
+            for (int side = 0; side < 2; side++) {
+                double at[3];
+                tact_v3_copy(at, place);
+                at[c] += side ? step : -step;
+                press(&o, at, &moved[side]);
+            }
+            for (int r = 0; r < 3; r++) {
+                double slope = (moved[1].sums.force[r] - moved[0].sums.force[r]) / (2.0 * step);
+                worst = fmax(worst, fabs(slope - part.sums.stiffness[6 * r + c]) / scale);
+            }
+        }
+    }
+    print_message("stiffness against differences: %.1e\n", worst);
+    assert_true(worst < 1e-5);
+    free_on_box(&o);
+}
+
+/* Round a closed path over faces, edges and a corner the force has no net work, and no jump that
+ * does not fall with the step. */
+static void closed_paths(void **state)
+{
+    (void)state;
+    struct on_box o = make_on_box(1.0);
+    double net[3], most[3];
+    for (int i = 0; i < 3; i++) {
+        int points = 400 << 2 * i;
+        double last[3] = {0.0}, at[3] = {0.0}, gross = 0.0;
+        net[i] = most[i] = 0.0;
+        for (int k = 0; k <= points; k++) {
+            double t = 2.0 * PI * k / points, jump[3], way[3], mean[3];
+            const double place[3] = {0.018 + 0.016 * cos(t), 0.028 + 0.017 * sin(t + 0.3),
+                                     0.024 + 0.012 * sin(2.0 * t)};
+            struct field_part part;
+            press(&o, place, &part);
+            tact_v3_sub(jump, part.sums.force, last);
+            tact_v3_sub(way, place, at);
+            tact_v3_add(mean, part.sums.force, last);
+            if (k) {
+                net[i] += 0.5 * tact_v3_dot(mean, way);
+                gross += 0.5 * fabs(tact_v3_dot(mean, way));
+                most[i] = fmax(most[i], tact_v3_norm(jump));
+            }
+            tact_v3_copy(last, part.sums.force);
+            tact_v3_copy(at, place);
+        }
+        net[i] = fabs(net[i] / gross);
+        print_message("%d points: net work %.1e of that moved, largest step of the force %.2e N\n",
+                      points, net[i], most[i]);
+    }
+    assert_true(net[2] < 1e-6 && net[2] < 0.1 * net[1]);
+    assert_true(most[2] < 0.27 * most[1] && most[1] < 0.27 * most[0]);
+    free_on_box(&o);
+}
+
+/* In the middle of a face the patch is that of a half-space; over an edge its friction is that of
+ * the pressure. */
+static void patches(void **state)
+{
+    (void)state;
+    const struct tact_shape ball = scene_sphere(RADIUS), floor = {.kind = TACT_SHAPE_HALFSPACE};
+    struct tact_shape box = scene_box(0.04, 0.06, 0.02);
+    struct tact_pose at = tact_pose_identity(), up = at, down = at;
+    struct tact_patch is, exact;
+    assert_int_equal(tact_shape_tessellate(&box), 0);
+    up.position[2] = half_sides[2] + 0.9 * RADIUS;
+    down.position[2] = half_sides[2];
+    patch_of(&ball, &up, 1e6, &box, &at, INFINITY, &is);
+    patch_of(&ball, &up, 1e6, &floor, &down, INFINITY, &exact);
+    assert_true(fabs(is.wrench[0] / exact.wrench[0] - 1.0) < 1e-13);
+    assert_true(fabs(is.spin_arm / exact.spin_arm - 1.0) < 1e-13);
+    assert_int_equal(is.surface, TACT_SURFACE_FITTED);
+
+    up.position[0] = half_sides[0] + 0.1 * RADIUS; /* most of the disc is beyond the edge */
+    patch_of(&box, &at, INFINITY, &ball, &up, 1e6, &is);
+    double load = 0.0, arm = 0.0, centre = 0.0;
+    for (int pass = 0; pass < 2; pass++) {
+        for (int i = 0; i < 1000000; i++) {
+            const int column = i % 1000, row = i / 1000;
+            double x = -RADIUS * (column + 0.5) / 1000.0, y = RADIUS * (row - 499.5) / 500.0;
+            double r = sqrt(x * x + y * y + 0.81 * RADIUS * RADIUS);
+            if (x < -0.1 * RADIUS && r < RADIUS && pass == 0) {
+                load += RADIUS - r;
+                centre += x * (RADIUS - r);
+            } else if (x < -0.1 * RADIUS && r < RADIUS) {
+                arm += hypot(x - centre / load, y) * (RADIUS - r);
+            }
+        }
+    }
+    print_message("over an edge: arm %.4f of exact in %d parts\n", is.spin_arm / (arm / load),
+                  is.points.count);
+    assert_int_equal(is.surface, TACT_SURFACE_POINTS);
+    assert_true(fabs(is.spin_arm / (arm / load) - 1.0) < 0.01);
+    tact_shape_release(&box);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(integrals_against_quadrature),
+        cmocka_unit_test(closed_forms),
+        cmocka_unit_test(stiffness_is_the_derivative),
+        cmocka_unit_test(closed_paths),
+        cmocka_unit_test(patches),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
