@@ -91,7 +91,7 @@ static int open_output(struct push *push)
                                               .setting_count = 2,
                                               .period = period,
                                               .messages = {command_message, &(int){1}}};
-    const struct tact_safety_channel channel = {push->level, push->level / fade, 0.0};
+    const struct tact_safety_channel channel = {push->level, push->level / fade, 0.0, 0};
     struct tact_safety_options options = tact_safety_default();
     struct tact_error err = {.line = 0};
     const struct tact_device_type *type = input ? &tact_evdev_type : &tact_comedi_type;

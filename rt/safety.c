@@ -16,7 +16,23 @@ struct tact_safety_options tact_safety_default(void)
 static int is_channel_valid(const struct tact_safety_channel *c)
 {
     return isfinite(c->limit) && c->limit >= 0.0 && c->rate > 0.0 && isfinite(c->cutoff) &&
-           c->cutoff >= 0.0;
+           c->cutoff >= 0.0 && c->group >= 0;
+}
+
+/* Adds a channel to the group of an earlier one, or makes it the first of its group. */
+static int add_to_group(struct tact_safety *s, const struct tact_safety_channel *channels, int i)
+{
+    int first = i;
+    for (int k = i - 1; k >= 0 && channels[i].group > 0; k--) {
+        first = channels[k].group == channels[i].group ? k : first;
+    }
+    const struct tact_safety_channel *a = &channels[first], *b = &channels[i];
+    if (s->setting[first].count >= TACT_SAFETY_GROUP || a->limit != b->limit ||
+        a->rate != b->rate || a->cutoff != b->cutoff) {
+        return -EINVAL;
+    }
+    s->setting[first].member[s->setting[first].count++] = i;
+    return 0;
 }
 
 int tact_safety_init(struct tact_safety *s, const struct tact_safety_channel *channels, int n,
@@ -42,6 +58,9 @@ int tact_safety_init(struct tact_safety *s, const struct tact_safety_channel *ch
         s->setting[i].step = channels[i].rate * h;
         s->setting[i].alpha =
             channels[i].cutoff > 0.0 ? -tact_expm1(-2.0 * pi * channels[i].cutoff * h) : 1.0;
+        if (add_to_group(s, channels, i)) {
+            return -EINVAL;
+        }
     }
     return 0;
 }
@@ -92,28 +111,68 @@ static int all_finite(struct tact_safety *s, const double *requested, uint64_t t
     return !bad;
 }
 
-static double step_safety_channel(struct tact_safety *s, int i, double requested, uint64_t tick)
+/* Length of a vector, also where squares would overflow. */
+static double vector_length(const double *v, int n)
 {
-    const double step = s->setting[i].step;
-    const double limit = s->setting[i].limit;
-    const double alpha = s->setting[i].alpha;
-    /* this form cannot overflow, unlike y + alpha (w - y) */
-    double y = (1.0 - alpha) * s->channel[i].filtered + alpha * requested;
-    y = fmin(fmax(y, -0x1p1023), 0x1p1023);
-    s->channel[i].filtered = y;
+    double most = 0.0, sum = 0.0;
+    for (int i = 0; i < n; i++) {
+        most = fmax(most, fabs(v[i]));
+    }
+    if (n == 1 || most == 0.0) {
+        return most;
+    }
+    for (int i = 0; i < n; i++) {
+        sum += (v[i] / most) * (v[i] / most);
+    }
+    return most * sqrt(sum);
+}
 
-    const double target = s->ramp * y;
-    const double last = s->channel[i].sent;
-    const double change = target - last;
-    const int fast = fabs(change) > step;
-    const double slowed = fast ? last + copysign(step, change) : target;
-    record_limit_trip(s, TACT_TRIP_RATE, i, target, tick, fast, &s->channel[i].slowed);
+/* Shortens v to the length `most` where it is longer; returns 1 there. */
+static int shorten(double *v, int n, double length, double most)
+{
+    if (!(length > most)) {
+        return 0;
+    }
+    if (n == 1) {
+        v[0] = copysign(most, v[0]);
+        return 1;
+    }
+    const double inside = 1.0 - 0x1p-50; /* so that the length, rounded, is not over `most` */
+    for (int i = 0; i < n; i++) {
+        v[i] = isfinite(length) ? v[i] / length * most * inside : 0.0;
+    }
+    return 1;
+}
 
-    const int over = fabs(slowed) > limit;
-    const double out = over ? copysign(limit, slowed) : slowed;
-    record_limit_trip(s, TACT_TRIP_CLAMP, i, slowed, tick, over, &s->channel[i].clamped);
-    s->channel[i].sent = out;
-    return out;
+/* The channels of a group, of which `first` is the first one. */
+static void step_group(struct tact_safety *s, int first, const double *requested, uint64_t tick,
+                       double *sent)
+{
+    const int n = s->setting[first].count;
+    const int *member = s->setting[first].member;
+    const double alpha = s->setting[first].alpha;
+    double target[TACT_SAFETY_GROUP], change[TACT_SAFETY_GROUP], out[TACT_SAFETY_GROUP];
+    for (int k = 0; k < n; k++) {
+        const int i = member[k];
+        /* this form cannot overflow, unlike y + alpha (w - y) */
+        double y = (1.0 - alpha) * s->channel[i].filtered + alpha * requested[i];
+        y = fmin(fmax(y, -0x1p1023), 0x1p1023);
+        s->channel[i].filtered = y;
+        target[k] = s->ramp * y;
+        change[k] = target[k] - s->channel[i].sent;
+    }
+    const int fast = shorten(change, n, vector_length(change, n), s->setting[first].step);
+    record_limit_trip(s, TACT_TRIP_RATE, first, n == 1 ? target[0] : vector_length(target, n), tick,
+                      fast, &s->channel[first].slowed);
+    for (int k = 0; k < n; k++) {
+        out[k] = fast ? s->channel[member[k]].sent + change[k] : target[k];
+    }
+    const double length = vector_length(out, n), value = n == 1 ? out[0] : length;
+    const int over = shorten(out, n, length, s->setting[first].limit);
+    record_limit_trip(s, TACT_TRIP_CLAMP, first, value, tick, over, &s->channel[first].clamped);
+    for (int k = 0; k < n; k++) {
+        s->channel[member[k]].sent = sent[member[k]] = out[k];
+    }
 }
 
 int tact_safety_step(struct tact_safety *s, const double *requested, int deadman, uint64_t tick,
@@ -139,7 +198,9 @@ int tact_safety_step(struct tact_safety *s, const double *requested, int deadman
     }
     s->ramp = fmin(1.0, s->ramp + s->ramp_step);
     for (int i = 0; i < s->count; i++) {
-        sent[i] = step_safety_channel(s, i, requested[i], tick);
+        if (s->setting[i].count > 0) {
+            step_group(s, i, requested, tick, sent);
+        }
     }
     return s->state;
 }

@@ -8,10 +8,13 @@
  * the same tick, whatever the rate limit. An input that is not finite is a fault: zero on every
  * channel until tact_safety_reset(). Every trip is recorded with cause, channel, value and tick.
  *
+ * Channels of a group are the components of a vector, such as a force: its length is rate-limited
+ * and clamped, so that its direction stays, and its components are filtered alike.
+ *
  * A plain struct without pointers, deterministic: the same inputs yield the same bits, and its
  * state is logged and restored with tact_safety_save() and tact_safety_load(). Invariants for any
- * input: |sent| <= limit; between two armed ticks |change of sent| <= rate * period (to rounding);
- * exactly 0 while not armed; never NaN or infinite.
+ * input: |sent| <= limit; between two armed ticks |change of sent| <= rate * period (to rounding),
+ * of a group the lengths; exactly 0 while not armed; never NaN or infinite.
  *
  * Real-time safe but for tact_safety_init().
  */
@@ -24,6 +27,7 @@
 TACT_BEGIN_DECLS
 
 #define TACT_SAFETY_CHANNELS 128 /**< maximum number of channels */
+#define TACT_SAFETY_GROUP 3      /**< maximum number of channels of a group */
 #define TACT_SAFETY_TRIPS 64     /**< number of latest trips that are stored; a power of two */
 
 /** State of a chain. */
@@ -44,6 +48,8 @@ struct tact_safety_channel {
     double limit;  /**< maximum |sent| [unit of the channel], finite, >= 0 */
     double rate;   /**< maximum rate of change [unit / s], > 0; INFINITY: none */
     double cutoff; /**< cutoff of the first-order low-pass [Hz], >= 0; 0: none */
+    int32_t group; /**< channels of the same number over 0 form a vector: limit, rate and cutoff are
+                        the same for all of them, limit and rate of its length. 0: by itself */
 };
 
 /** What all channels of a chain have in common. */
@@ -52,11 +58,12 @@ struct tact_safety_options {
     double ramp;   /**< duration of the ramp from zero to full on arming [s], >= 0; default 0.2 */
 };
 
-/** One trip. A channel that stays clamped or rate-limited trips once, when that begins. */
+/** One trip. A channel or group that stays clamped or rate-limited trips once, when that begins. */
 struct tact_trip {
     int32_t cause;   /**< enum tact_trip_cause */
-    int32_t channel; /**< -1: the whole chain (deadman) */
-    double value;    /**< the requested value at that point of the chain, in the channel's unit */
+    int32_t channel; /**< -1: the whole chain (deadman); of a group the first one */
+    double value;    /**< the requested value at that point of the chain, in the channel's unit; of
+                          a group its length */
     uint64_t tick;   /**< tick in which it tripped */
 };
 
@@ -67,8 +74,8 @@ struct tact_safety {
     int32_t await_release; /**< after a reset: the deadman must be released before the chain arms */
     double ramp;           /**< factor of the output while armed, 0 to 1 [1] */
     uint64_t trips[TACT_TRIP_CAUSES]; /**< trips by cause since init */
-    uint64_t
-        ticks[TACT_TRIP_CAUSES]; /**< per cause: number of ticks times channels in which it acted */
+    uint64_t ticks[TACT_TRIP_CAUSES]; /**< per cause: number of ticks times channels or groups in
+                                         which it acted */
     struct {
         double filtered;                      /**< state of the low-pass [unit] */
         double sent;                          /**< output of the last tick [unit] */
@@ -83,8 +90,10 @@ struct tact_safety {
         double step;  /**< maximum change per tick: rate * period [unit] */
         double
             alpha; /**< weight of the new value in the low-pass: 1 - exp(-2 pi cutoff period) [1] */
-    } setting[TACT_SAFETY_CHANNELS]; /**< [count] settings of each channel */
-    double ramp_step;                /**< growth of ramp per tick [1] */
+        int32_t count; /**< channels of its group; 0: another one is the first */
+        int32_t member[TACT_SAFETY_GROUP]; /**< [count] those channels */
+    } setting[TACT_SAFETY_CHANNELS];       /**< [count] settings of each channel */
+    double ramp_step;                      /**< growth of ramp per tick [1] */
 };
 
 /** Defaults: 1 kHz, a ramp of 0.2 s. Real-time safe. */
@@ -93,8 +102,8 @@ TACT_API struct tact_safety_options tact_safety_default(void);
 /**
  * Initialises the chain for n channels, disarmed, with no trips. Not real-time safe.
  * @retval 0
- * @retval -EINVAL n outside [0, TACT_SAFETY_CHANNELS], or a limit, rate, cutoff, period or ramp out
- *                 of range
+ * @retval -EINVAL n outside [0, TACT_SAFETY_CHANNELS], a limit, rate, cutoff, period or ramp out of
+ *                 range, or a group of more than TACT_SAFETY_GROUP or of different settings
  */
 TACT_API int tact_safety_init(struct tact_safety *s, const struct tact_safety_channel *channels,
                               int n, const struct tact_safety_options *options);

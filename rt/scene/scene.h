@@ -249,6 +249,41 @@ struct tact_scene_output {
     double limit;  /**< clamp, in the output's unit, > 0; required */
     double rate;   /**< maximum rate of change, output unit per second, > 0; required */
     double filter; /**< cut-off of the first-order low-pass [Hz]; 0: none */
+    uint32_t tool; /**< once loaded: 1 + index of the tool that it is of; 0: of the file */
+};
+
+/** Leads the base of a hand by the pose of a device, and sends its wrench there in the axes of the
+ * device. The base moves as the device does from where it is when the device becomes good. */
+struct tact_scene_tool {
+    char *hand;              /**< name of a hand whose base moves and is coupled */
+    char *device;            /**< name of the device */
+    char *mode;              /**< position (default), or rate: its channels are speeds */
+    char **position;         /**< 3 input channels [m], of mode rate [1]; or none */
+    uint32_t position_count; /**< 0 or 3 */
+    char **attitude;         /**< 3 input channels of a rotation vector [rad], of mode rate [1]; or
+                                  4 of a quaternion, w first; or none */
+    uint32_t attitude_count; /**< 0, 3 or 4 */
+    char **force;            /**< 3 output channels [N], or none */
+    uint32_t force_count;    /**< 0 or 3 */
+    char **torque;           /**< 3 output channels [N m], or none */
+    uint32_t torque_count;   /**< 0 or 3 */
+    double quat_wxyz[4]; /**< attitude of the device's axes in the world; default identity [1] */
+    double scale;        /**< displacement of the base by that of the device; default 1 [1] */
+    double force_scale;  /**< wrench of the device by that of the base; default 1 [1] */
+    char *clutch;        /**< "device.channel": over 0.5 the base is released, or NULL */
+    char *fine;          /**< "device.channel": over 0.5 fine_scale acts, or NULL */
+    double fine_scale;   /**< in place of scale [1] */
+    double *lower;       /**< 3: least displacement of the target from the start [m], world;
+                              NULL: unbounded */
+    double *upper;       /**< 3: greatest displacement [m], world; NULL: unbounded */
+    double dead_zone;    /**< mode rate: length of a channel vector that counts as 0 [1] */
+    double speed;        /**< mode rate: at a length of 1, and the most [m/s] */
+    double turn_speed;   /**< mode rate: the same of the attitude [rad/s] */
+    double limit;        /**< of the length of the force that is sent [N] */
+    double rate;         /**< of the length of its change [N/s] */
+    double turn_limit;   /**< of the length of the torque [N m] */
+    double turn_rate;    /**< of the length of its change [N m/s] */
+    double filter;       /**< cut-off of the low-pass of both [Hz]; 0: none */
 };
 
 /** How contacts are solved. */
@@ -329,8 +364,10 @@ struct tact_scene {
     uint32_t devices_count;                /**< number of devices */
     struct tact_scene_input *inputs;       /**< [inputs_count] inputs */
     uint32_t inputs_count;                 /**< number of inputs */
-    struct tact_scene_output *outputs;     /**< [outputs_count] outputs */
+    struct tact_scene_output *outputs;     /**< [outputs_count] outputs, those of tools last */
     uint32_t outputs_count;                /**< number of outputs */
+    struct tact_scene_tool *tools;         /**< [tools_count] tools */
+    uint32_t tools_count;                  /**< number of tools */
     struct tact_scene_marker *markers;     /**< [markers_count] markers */
     uint32_t markers_count;                /**< number of markers */
     char *deadman; /**< channel "device.channel": outputs are armed only while it is above 0.5;
@@ -348,6 +385,10 @@ TACT_API uint32_t tact_scene_base_links(const struct tact_scene_hand *hand);
 
 /** Name of what a link's shapes belong to: its own, or "base". Real-time safe. */
 TACT_API const char *tact_scene_link_owner(const struct tact_scene_hand *hand, uint32_t link);
+
+/** Number, over 0, of the vector that an output is a component of: outputs that send the reaction
+ * of a base's position, or of its attitude, to one device; 0: of none. Not real-time safe. */
+TACT_API int tact_scene_output_group(const struct tact_scene *scene, uint32_t output);
 
 /** Sets file, line, column and key of err for a key path such as "inputs[2].from", so that errors
  * found after loading (a missing channel of a device) can refer to the file. An absent key gets the

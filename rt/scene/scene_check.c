@@ -357,23 +357,26 @@ static int check_joint_values(const struct tact_scene_check *check, struct tact_
     rc = rc ? rc : tact_scene_need_not_negative(check, path, "limit", joint->limit, "N m or N");
     return rc || !joint->coupling
                ? rc
-               : tact_scene_check_coupling(check, joint->coupling, period, path,
+               : tact_scene_check_coupling(check, joint->coupling, period, 1.0, path,
                                            tact_scene_path_of_key(key, path, "coupling"));
 }
 
-static int check_base(const struct tact_scene_check *check, const struct tact_scene_base *base,
-                      double period, uint32_t number)
+static int check_base(const struct tact_scene_check *check, const struct tact_scene *scene,
+                      uint32_t number)
 {
+    const struct tact_scene_base *base = scene->hands[number].base;
     char path[TACT_SCENE_PATH], key[TACT_SCENE_PATH];
     snprintf(path, sizeof path, "hands[%u].base", number);
     int rc = tact_scene_need_not_negative(check, path, "limit", base->limit, "N");
     rc = rc ? rc : tact_scene_need_not_negative(check, path, "turn_limit", base->turn_limit, "N m");
     if (!rc && base->coupling) {
-        rc = tact_scene_check_coupling(check, base->coupling, period, path,
+        rc = tact_scene_check_coupling(check, base->coupling, scene->period,
+                                       tact_scene_tool_gain(scene, number, false), path,
                                        tact_scene_path_of_key(key, path, "coupling"));
     }
     if (!rc && base->turn_coupling) {
-        rc = tact_scene_check_coupling(check, base->turn_coupling, period, path,
+        rc = tact_scene_check_coupling(check, base->turn_coupling, scene->period,
+                                       tact_scene_tool_gain(scene, number, true), path,
                                        tact_scene_path_of_key(key, path, "turn_coupling"));
     }
     return rc;
@@ -389,7 +392,7 @@ static int check_hand(const struct tact_scene_check *check, struct tact_scene *s
     int rc = tact_scene_check_quat(check, hand->quat_wxyz, path);
     snprintf(path, sizeof path, "hands[%u]", number);
     rc = rc ? rc : tact_scene_need_coordinates(check, path, "position", hand->position, 3);
-    rc = rc || !of_base ? rc : check_base(check, hand->base, scene->period, number);
+    rc = rc || !of_base ? rc : check_base(check, scene, number);
     for (uint32_t i = of_base ? of_base - 1 : 0; !rc && i < hand->links_count; i++) {
         struct tact_scene_link *link = &hand->links[i];
         tact_scene_link_key(scene, number, i, path);

@@ -6,7 +6,8 @@
 
 /* A coupling with a known device is as stiff as that can render, or bounded. */
 static int check_port(const struct tact_scene_check *check,
-                      const struct tact_scene_coupling *coupling, double period, const char *path)
+                      const struct tact_scene_coupling *coupling, double period, double gain,
+                      const char *path)
 {
     const struct tact_scene_port *device = coupling->device;
     char owner[TACT_SCENE_PATH], key[TACT_SCENE_PATH];
@@ -30,13 +31,14 @@ static int check_port(const struct tact_scene_check *check,
                                            "rad or m");
     const double most = tact_passivity_stiffest(device->damping, device->delay, device->friction,
                                                 device->resolution, period);
-    if (!rc && !coupling->hard && coupling->stiffness > most) {
+    if (!rc && !coupling->hard && gain * coupling->stiffness > most) {
         rc = tact_scene_report_bad_value(
             check, tact_scene_path_of_key(key, path, "stiffness"),
-            "%g is over %g N m/rad or N/m, the stiffest that this device renders "
+            "%g%s is over %g N m/rad or N/m, the stiffest that this device renders "
             "without rattling (damping / (period / 2 + delay)%s); expected less, "
             "or \"hard: true\"",
-            coupling->stiffness, most,
+            gain * coupling->stiffness,
+            gain != 1.0 ? ", at the device by the scales of its tool," : "", most,
             device->resolution > 0.0 ? " and 2 friction / resolution" : "");
     }
     return rc;
@@ -44,7 +46,7 @@ static int check_port(const struct tact_scene_check *check,
 
 int tact_scene_check_coupling(const struct tact_scene_check *check,
                               const struct tact_scene_coupling *coupling, double period,
-                              const char *joint, const char *path)
+                              double gain, const char *joint, const char *path)
 {
     static const char *const drive[] = {"stiffness", "damping"};
     char key[TACT_SCENE_PATH];
@@ -60,7 +62,7 @@ int tact_scene_check_coupling(const struct tact_scene_check *check,
             : tact_scene_need_not_negative(check, path, "damping", coupling->damping,
                                            "N m s/rad or N s/m");
     rc = rc ? rc : tact_scene_need_not_negative(check, path, "filter", coupling->filter, "Hz");
-    return rc ? rc : check_port(check, coupling, period, path);
+    return rc ? rc : check_port(check, coupling, period, gain, path);
 }
 
 long tact_scene_find_input(const struct tact_scene *scene, uint32_t count, const char *what,
@@ -74,6 +76,31 @@ long tact_scene_find_input(const struct tact_scene *scene, uint32_t count, const
     return -1;
 }
 
+int tact_scene_output_group(const struct tact_scene *scene, uint32_t output)
+{
+    const struct tact_scene_output *out = &scene->outputs[output];
+    const char *coordinate = strchr(out->from, '.'), *channel = strchr(out->to, '.');
+    for (uint32_t i = 0; coordinate && !strcmp(out->what, "reaction") && i < scene->hands_count;
+         i++) {
+        const struct tact_scene_hand *hand = &scene->hands[i];
+        const size_t length = (size_t)(coordinate - out->from);
+        for (uint32_t k = 0; k < tact_scene_base_links(hand); k++) {
+            if (strlen(hand->name) == length && !strncmp(hand->name, out->from, length) &&
+                !strcmp(coordinate + 1, hand->links[k].name)) {
+                uint32_t device = 0;
+                while (
+                    channel && device < scene->devices_count &&
+                    (strncmp(scene->devices[device].name, out->to, (size_t)(channel - out->to)) ||
+                     scene->devices[device].name[channel - out->to])) {
+                    device++;
+                }
+                return 1 + (int)((2 * i + (k >= 3)) * (scene->devices_count + 1) + device);
+            }
+        }
+    }
+    return 0;
+}
+
 /* A low-pass after the energy bound would exceed it. */
 static int check_hard_outputs(const struct tact_scene_check *check, const struct tact_scene *scene,
                               const char *joint)
@@ -82,7 +109,8 @@ static int check_hard_outputs(const struct tact_scene_check *check, const struct
     for (uint32_t i = 0; i < scene->outputs_count; i++) {
         const struct tact_scene_output *out = &scene->outputs[i];
         if (!strcmp(out->from, joint) && !strcmp(out->what, "reaction") && out->filter > 0.0) {
-            snprintf(path, sizeof path, "outputs[%u].filter", i);
+            snprintf(path, sizeof path, out->tool ? "tools[%u].filter" : "outputs[%u].filter",
+                     out->tool ? out->tool - 1 : i);
             return tact_scene_report_bad_value(
                 check, path,
                 "would exceed the energy bound of %s (\"hard: true\"); expected "

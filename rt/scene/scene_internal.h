@@ -153,6 +153,10 @@ int tact_scene_check_inertia(const struct tact_scene_check *check, const double 
 int tact_scene_check_quat(const struct tact_scene_check *check, double quat_wxyz[4],
                           const char *path);
 
+/** Finds "device.channel"; the channel itself is known once the device is open. 0 or -EINVAL. */
+int tact_scene_check_channel(const struct tact_scene_check *check, const struct tact_scene *scene,
+                             const char *path, const char *channel);
+
 /** Checks names, references between parts, and that every pair that can touch has a friction. */
 int tact_scene_check_names(const struct tact_scene_check *check, const struct tact_scene *scene);
 int tact_scene_check_pairs(const struct tact_scene_check *check, const struct tact_scene *scene);
@@ -170,11 +174,20 @@ int tact_scene_insert_bases(const struct tact_scene_check *check, struct tact_sc
 char *tact_scene_link_key(const struct tact_scene *scene, uint32_t hand, uint32_t link,
                           char out[TACT_SCENE_PATH]);
 
+/* scene_tool.c: defaults and values of the tools, and outputs for their forces and torques. Returns
+ * 0, -EINVAL or -ENOMEM. */
+int tact_scene_expand_tools(const struct tact_scene_check *check, struct tact_scene *scene);
+/* The names in the tools. */
+int tact_scene_check_tools(const struct tact_scene_check *check, const struct tact_scene *scene);
+/* Stiffness at the device of a hand's tool by that of its coupling, for a base's position or
+ * attitude (turns); 1 without a tool. */
+double tact_scene_tool_gain(const struct tact_scene *scene, uint32_t hand, bool turns);
+
 /* scene_coupling.c: values of a coupling, of which `path` is the key; `joint` is that of its joint.
- */
+ * gain: of the stiffness at the device by that of the coupling. */
 int tact_scene_check_coupling(const struct tact_scene_check *check,
                               const struct tact_scene_coupling *coupling, double period,
-                              const char *joint, const char *path);
+                              double gain, const char *joint, const char *path);
 /* The inputs and outputs of all coupled joints. */
 int tact_scene_check_coupling_io(const struct tact_scene_check *check,
                                  const struct tact_scene *scene);

@@ -32,6 +32,7 @@ static int complete_scene(const struct tact_scene_check *check, struct tact_scen
 {
     int rc = tact_scene_insert_bases(check, scene);
     rc = rc ? rc : tact_scene_defaults(check, scene);
+    rc = rc ? rc : tact_scene_expand_tools(check, scene);
     rc = rc ? rc : tact_scene_collect_settings(check, scene);
     rc = rc ? rc : tact_scene_read_calibrations(check, scene, files);
     rc = rc ? rc : tact_scene_check_values(check, scene);

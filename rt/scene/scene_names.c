@@ -134,9 +134,8 @@ static int check_links(const struct tact_scene_check *check, const struct tact_s
 }
 
 /** The device of a "device.channel" must exist; its channels are known once it is open. */
-static int check_channel_reference(const struct tact_scene_check *check,
-                                   const struct tact_scene *scene, const char *path,
-                                   const char *text)
+int tact_scene_check_channel(const struct tact_scene_check *check, const struct tact_scene *scene,
+                             const char *path, const char *text)
 {
     struct name_list devices = NAMED(scene, devices, tact_scene_device);
     const char *dot = strchr(text, '.');
@@ -186,7 +185,7 @@ static int check_inputs(const struct tact_scene_check *check, const struct tact_
     for (uint32_t i = 0; !rc && i < scene->inputs_count; i++) {
         const struct tact_scene_input *in = &scene->inputs[i];
         snprintf(path, sizeof path, "inputs[%u].from", i);
-        rc = check_channel_reference(check, scene, path, in->from);
+        rc = tact_scene_check_channel(check, scene, path, in->from);
         snprintf(path, sizeof path, "inputs[%u].to", i);
         rc = rc ? rc : check_joint_reference(check, scene, path, in->to, false);
         long first = tact_scene_find_input(scene, i, "state", in->to);
@@ -240,12 +239,19 @@ static int check_io_references(const struct tact_scene_check *check, const struc
 {
     char path[TACT_SCENE_PATH];
     int rc = check_inputs(check, scene);
+    rc = rc ? rc : tact_scene_check_tools(check, scene);
     rc = rc ? rc : tact_scene_check_coupling_io(check, scene);
     for (uint32_t i = 0; !rc && i < scene->outputs_count; i++) {
-        snprintf(path, sizeof path, "outputs[%u].from", i);
+        if (scene->outputs[i].tool) {
+            snprintf(path, sizeof path, "tools[%u]", scene->outputs[i].tool - 1);
+        } else {
+            snprintf(path, sizeof path, "outputs[%u].from", i);
+        }
         rc = check_output_source(check, scene, path, &scene->outputs[i]);
-        snprintf(path, sizeof path, "outputs[%u].to", i);
-        rc = rc ? rc : check_channel_reference(check, scene, path, scene->outputs[i].to);
+        if (!scene->outputs[i].tool) {
+            snprintf(path, sizeof path, "outputs[%u].to", i);
+        }
+        rc = rc ? rc : tact_scene_check_channel(check, scene, path, scene->outputs[i].to);
         rc = rc ? rc : check_reaction_of_joint(check, scene, i);
         for (uint32_t j = 0; !rc && j < i; j++) {
             if (strcmp(scene->outputs[i].to, scene->outputs[j].to) == 0) {
@@ -257,10 +263,10 @@ static int check_io_references(const struct tact_scene_check *check, const struc
     }
     for (uint32_t i = 0; !rc && i < scene->markers_count; i++) {
         snprintf(path, sizeof path, "markers[%u].from", i);
-        rc = check_channel_reference(check, scene, path, scene->markers[i].from);
+        rc = tact_scene_check_channel(check, scene, path, scene->markers[i].from);
     }
     if (!rc && scene->deadman) {
-        rc = check_channel_reference(check, scene, "deadman", scene->deadman);
+        rc = tact_scene_check_channel(check, scene, "deadman", scene->deadman);
     }
     return rc;
 }

@@ -251,6 +251,36 @@ static const cyaml_schema_field_t output_fields[] = {
 static const cyaml_schema_value_t output = {
     CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct tact_scene_output, output_fields)};
 
+#define CHANNELS(key, member, most) LIST(key, OPTIONAL, tact_scene_tool, member, &name, 0, most)
+static const cyaml_schema_field_t tool_fields[] = {
+    TEXT("hand", NEEDED, tact_scene_tool, hand, MAX_NAME_LENGTH),
+    TEXT("device", NEEDED, tact_scene_tool, device, MAX_NAME_LENGTH),
+    TEXT("mode", OPTIONAL, tact_scene_tool, mode, MAX_NAME_LENGTH),
+    CHANNELS("position", position, 3),
+    CHANNELS("attitude", attitude, 4),
+    CHANNELS("force", force, 3),
+    CHANNELS("torque", torque, 3),
+    NUMBERS("quat_wxyz", OPTIONAL, tact_scene_tool, quat_wxyz, 4),
+    NUMBER("scale", OPTIONAL, tact_scene_tool, scale),
+    NUMBER("force_scale", OPTIONAL, tact_scene_tool, force_scale),
+    TEXT("clutch", OPTIONAL, tact_scene_tool, clutch, 2 * MAX_NAME_LENGTH),
+    TEXT("fine", OPTIONAL, tact_scene_tool, fine, 2 * MAX_NAME_LENGTH),
+    NUMBER("fine_scale", OPTIONAL, tact_scene_tool, fine_scale),
+    NUMBERS("lower", OPTIONAL | CYAML_FLAG_POINTER, tact_scene_tool, lower, 3),
+    NUMBERS("upper", OPTIONAL | CYAML_FLAG_POINTER, tact_scene_tool, upper, 3),
+    NUMBER("dead_zone", OPTIONAL, tact_scene_tool, dead_zone),
+    NUMBER("speed", OPTIONAL, tact_scene_tool, speed),
+    NUMBER("turn_speed", OPTIONAL, tact_scene_tool, turn_speed),
+    NUMBER("limit", OPTIONAL, tact_scene_tool, limit),
+    NUMBER("rate", OPTIONAL, tact_scene_tool, rate),
+    NUMBER("turn_limit", OPTIONAL, tact_scene_tool, turn_limit),
+    NUMBER("turn_rate", OPTIONAL, tact_scene_tool, turn_rate),
+    NUMBER("filter", OPTIONAL, tact_scene_tool, filter),
+    CYAML_FIELD_END,
+};
+static const cyaml_schema_value_t tool = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct tact_scene_tool, tool_fields)};
+
 static const cyaml_schema_field_t contact_fields[] = {
     NUMBER("overlap", OPTIONAL, tact_scene_contact, overlap),
     NUMBER("compliance", OPTIONAL, tact_scene_contact, compliance),
@@ -313,6 +343,7 @@ static const cyaml_schema_field_t scene_fields[] = {
     LIST("devices", OPTIONAL, tact_scene, devices, &device, 0, MAX_DEVICES),
     LIST("inputs", OPTIONAL, tact_scene, inputs, &input, 0, MAX_SCENE_INPUTS_OUTPUTS),
     LIST("outputs", OPTIONAL, tact_scene, outputs, &output, 0, MAX_SCENE_INPUTS_OUTPUTS),
+    LIST("tools", OPTIONAL, tact_scene, tools, &tool, 0, MAX_SCENE_HANDS),
     LIST("markers", OPTIONAL, tact_scene, markers, &marker, 0, MAX_SCENE_INPUTS_OUTPUTS),
     TEXT("deadman", OPTIONAL, tact_scene, deadman, 2 * MAX_NAME_LENGTH),
     CYAML_FIELD_END,

@@ -33,6 +33,7 @@ static void map_coupling(struct tact_session *s, uint32_t hand, uint32_t link)
         .alpha = filter > 0.0 ? -tact_expm1(-2.0 * pi * filter * s->period) : 1.0,
         .decay = -tact_expm1(-s->period / ENGAGE_TIME_CONSTANT),
         .bound = joint->coupling->hard ? bound : 0.0,
+        .felt = 1.0,
         .most_damping = device ? MAX_PASSIVITY_DAMPING * device->mass / s->period : 0.0,
         .state = {.target = joint->start}};
 }
@@ -168,11 +169,13 @@ static void absorb(struct session_coupling *c, int n)
 void tact_session_set_coupled_targets(struct tact_session *s, uint64_t tick, int mapped)
 {
     for (int i = 0; i < s->coupling_count; i++) {
-        follow(s, &s->couplings[i], (double)tick + 1.0, mapped);
+        if (!s->couplings[i].tool) {
+            follow(s, &s->couplings[i], (double)tick + 1.0, mapped);
+        }
     }
     for (int i = 0, count; i < s->coupling_count; i += count) {
         count = tact_session_group_size(s, i);
-        if (s->couplings[i].turns) {
+        if (s->couplings[i].turns && !s->couplings[i].tool) {
             measure_base_rotation(s, &s->couplings[i]);
         }
         absorb(&s->couplings[i], count);
@@ -208,14 +211,14 @@ static int damp(const struct tact_session *s, struct session_coupling *c, int n,
     return tact_passivity_damp(force, rate, n, c->state.surplus, s->period, c->most_damping) > 0.0;
 }
 
-/* The forces of a group of n couplings, as a vector. */
+/* The forces of a group of n couplings, as a vector; passivity is that of the device. */
 static void render(struct tact_session *s, struct session_coupling *c, int n)
 {
     const double *torque = tact_hand_state(tact_world_hand(s->world, c->hand)).torque + c->link;
     double force[3], last[3], moved[3];
     int limited = 0;
     for (int i = 0; i < n; i++) {
-        force[i] = -torque[i] * c[i].outputs;
+        force[i] = -torque[i] * c[i].outputs * c[i].felt;
         last[i] = c[i].state.force;
         moved[i] = c[i].moved;
     }
@@ -225,7 +228,7 @@ static void render(struct tact_session *s, struct session_coupling *c, int n)
         limited = damp(s, c, n, force);
     }
     for (int i = 0; i < n; i++) {
-        c[i].wanted = limited && c[i].outputs ? force[i] / c[i].outputs : -torque[i];
+        c[i].wanted = limited && c[i].outputs ? force[i] / (c[i].outputs * c[i].felt) : -torque[i];
     }
     c->state.limited += limited;
 }

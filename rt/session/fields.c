@@ -10,7 +10,10 @@
 #include <string.h>
 #include "rt/session/session_internal.h"
 
-enum { COUPLING_NUMBERS = sizeof(struct session_coupling_state) / sizeof(double) };
+enum {
+    COUPLING_NUMBERS = sizeof(struct session_coupling_state) / sizeof(double),
+    TOOL_NUMBERS = sizeof(struct session_tool_state) / sizeof(double)
+};
 
 /* Adds a field prefix_name_suffix; *at is set to its offset. */
 static int add_named_field(struct tact_session *s, uint32_t *at, enum tact_field_kind kind,
@@ -71,6 +74,20 @@ static int coupling_fields(struct tact_session *s)
                              "energy absorbed, least of it, since the hand touched nothing J; "
                              "ticks limited so far",
                              COUPLING_NUMBERS);
+    }
+    return rc;
+}
+
+static int tool_fields(struct tact_session *s)
+{
+    int rc = 0;
+    for (int i = 0; !rc && i < s->tool_count; i++) {
+        struct session_tool *tool = &s->tools[i];
+        rc = add_named_field(s, &tool->field, TACT_FIELD_OUTPUT, s->scene->hands[tool->hand].name,
+                             "_tool",
+                             "device's displacement m, attitude quat_wxyz, world axes; ticks until "
+                             "then; share of the force that goes out; 1: the device does not lead",
+                             TOOL_NUMBERS);
     }
     return rc;
 }
@@ -140,6 +157,7 @@ static int layout_all_fields(struct tact_session *s, const struct tact_log *log,
     int rc = device_fields(s);
     rc = rc ? rc : sensor_fields(s);
     rc = rc ? rc : coupling_fields(s);
+    rc = rc ? rc : tool_fields(s);
     if (log && !tact_log_element(log)) {
         rc = rc ? rc : tact_session_layout_contacts(s, log, err);
     }
@@ -258,6 +276,9 @@ void tact_session_fill_record(struct tact_session *s, struct tact_record *record
     for (int i = 0; i < s->coupling_count; i++) {
         memcpy(v + s->couplings[i].field, &s->couplings[i].state, sizeof s->couplings[i].state);
     }
+    for (int i = 0; i < s->tool_count; i++) {
+        memcpy(v + s->tools[i].field, &s->tools[i].state, sizeof s->tools[i].state);
+    }
     tact_session_fill_contacts(s, v);
     fill_constraints(s, v);
     fill_motion_fields(s, v);
@@ -325,6 +346,9 @@ void tact_session_restore_state(struct tact_session *s, const struct tact_record
     }
     for (int i = 0; i < s->coupling_count; i++) {
         memcpy(&s->couplings[i].state, v + s->couplings[i].field, sizeof s->couplings[i].state);
+    }
+    for (int i = 0; i < s->tool_count; i++) {
+        memcpy(&s->tools[i].state, v + s->tools[i].field, sizeof s->tools[i].state);
     }
     for (int i = 0; i < s->output_count; i++) {
         s->outputs[i].gate = v[s->gate_field + (uint32_t)i];

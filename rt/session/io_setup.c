@@ -131,8 +131,8 @@ int tact_session_open_devices(struct tact_session *s, const struct tact_device_i
 }
 
 /* Finds "device.channel"; an error names the key of the scene. */
-static int find_device_channel(struct tact_session *s, const char *path, int output,
-                               const char *key, int *device, int *channel, struct tact_error *err)
+int tact_session_find_channel(struct tact_session *s, const char *path, int output, const char *key,
+                              int *device, int *channel, struct tact_error *err)
 {
     const char *dot = strchr(path, '.');
     size_t length = dot ? (size_t)(dot - path) : strlen(path);
@@ -194,7 +194,7 @@ static int map_input(struct tact_session *s, uint32_t i, struct tact_error *err)
         .measures = !strcmp(def->what, "state"),
         .alpha = def->filter > 0.0 ? -tact_expm1(-2.0 * pi * def->filter * s->period) : 1.0};
     snprintf(key, sizeof key, "inputs[%u].from", i);
-    int rc = find_device_channel(s, def->from, 0, key, &in->device, &in->channel, err);
+    int rc = tact_session_find_channel(s, def->from, 0, key, &in->device, &in->channel, err);
     snprintf(key, sizeof key, "inputs[%u].to", i);
     rc = rc ? rc : find_joint(s, def->to, key, &in->hand, &in->link, err);
     if (!rc) {
@@ -237,6 +237,44 @@ static int find_output_owner(struct tact_session *s, const char *path, const cha
     return find_joint(s, path, key, &owner->index, &owner->link, err);
 }
 
+/* Outputs that are a vector are limited by its length. */
+static int check_group(const struct tact_session *s, uint32_t i, struct tact_error *err)
+{
+    const struct tact_scene_output *def = &s->scene->outputs[i];
+    const int group = tact_scene_output_group(s->scene, i);
+    for (uint32_t k = 0; group && k < i; k++) {
+        const struct tact_scene_output *other = &s->scene->outputs[k];
+        const char *key = def->limit != other->limit               ? "limit"
+                          : def->rate != other->rate               ? "rate"
+                          : def->filter != other->filter           ? "filter"
+                          : fabs(def->scale) != fabs(other->scale) ? "scale"
+                                                                   : NULL;
+        if (key && tact_scene_output_group(s->scene, k) == group) {
+            char path[48];
+            snprintf(path, sizeof path, "outputs[%u].%s", i, key);
+            tact_scene_where(s->scene, path, err);
+            return tact_error_set(err, -EINVAL,
+                                  "is not that of outputs[%u]: they are components of one vector, "
+                                  "which is limited by its length",
+                                  k);
+        }
+    }
+    return 0;
+}
+
+/* An output of a tool is a component along an axis of the device. */
+static void map_tool_output(struct tact_session *s, uint32_t i, struct session_output *out)
+{
+    const struct tact_scene_output *def = &s->scene->outputs[i];
+    struct session_tool *tool = def->tool ? &s->tools[def->tool - 1] : NULL;
+    out->tool = tool;
+    if (tool) {
+        out->part = out->owner.link >= 3;
+        out->axis = out->owner.link % 3;
+        tool->port[out->part][out->axis].outputs = 1;
+    }
+}
+
 static int map_output(struct tact_session *s, uint32_t i, struct tact_safety_channel *channel,
                       struct tact_error *err)
 {
@@ -245,8 +283,14 @@ static int map_output(struct tact_session *s, uint32_t i, struct tact_safety_cha
     char key[48];
     snprintf(key, sizeof key, "outputs[%u].from", i);
     int rc = find_output_owner(s, def->from, key, &out->owner, err);
-    snprintf(key, sizeof key, "outputs[%u].to", i);
-    rc = rc ? rc : find_device_channel(s, def->to, 1, key, &out->device, &out->channel, err);
+    if (def->tool) {
+        const int part = out->owner.link >= 3;
+        snprintf(key, sizeof key, "tools[%u].%s[%d]", def->tool - 1, part ? "torque" : "force",
+                 out->owner.link % 3);
+    } else {
+        snprintf(key, sizeof key, "outputs[%u].to", i);
+    }
+    rc = rc ? rc : tact_session_find_channel(s, def->to, 1, key, &out->device, &out->channel, err);
     out->kind = !strcmp(def->what, "force")    ? OUTPUT_FORCE
                 : !strcmp(def->what, "moment") ? OUTPUT_MOMENT
                                                : OUTPUT_TORQUE;
@@ -257,15 +301,17 @@ static int map_output(struct tact_session *s, uint32_t i, struct tact_safety_cha
                       ? input_measuring_joint(s, out->owner.index, out->owner.link)
                       : -1;
     out->gate = 1.0;
-    out->port =
-        !rc && out->kind == OUTPUT_TORQUE && !strcmp(def->what, "reaction") && def->scale != 0.0
-            ? tact_session_find_coupling(s, out->owner.index, out->owner.link)
-            : NULL;
+    out->port = !rc && out->kind == OUTPUT_TORQUE && !strcmp(def->what, "reaction") &&
+                        def->scale != 0.0 && !def->tool
+                    ? tact_session_find_coupling(s, out->owner.index, out->owner.link)
+                    : NULL;
     if (out->port) {
         out->port->outputs++;
     }
-    *channel = (struct tact_safety_channel){def->limit, def->rate, def->filter};
-    return rc;
+    map_tool_output(s, i, out);
+    *channel = (struct tact_safety_channel){def->limit, def->rate, def->filter,
+                                            tact_scene_output_group(s->scene, i)};
+    return rc ? rc : check_group(s, i, err);
 }
 
 int tact_session_map_inputs_outputs(struct tact_session *s, struct tact_error *err)
@@ -290,6 +336,7 @@ int tact_session_map_inputs_outputs(struct tact_session *s, struct tact_error *e
         rc = map_input(s, i, err);
     }
     rc = rc ? rc : tact_session_map_couplings(s);
+    rc = rc ? rc : tact_session_map_tools(s, err);
     for (uint32_t i = 0; !rc && i < scene->outputs_count; i++) {
         rc = map_output(s, i, &channels[i], err);
     }
@@ -298,12 +345,12 @@ int tact_session_map_inputs_outputs(struct tact_session *s, struct tact_error *e
         char key[64];
         snprintf(key, sizeof key, "markers[%u].from", i);
         m->def = &scene->markers[i];
-        rc = find_device_channel(s, m->def->from, 0, key, &m->device, &m->channel, err);
+        rc = tact_session_find_channel(s, m->def->from, 0, key, &m->device, &m->channel, err);
     }
     s->deadman_device = s->deadman_channel = -1;
     if (!rc && scene->deadman) {
-        rc = find_device_channel(s, scene->deadman, 0, "deadman", &s->deadman_device,
-                                 &s->deadman_channel, err);
+        rc = tact_session_find_channel(s, scene->deadman, 0, "deadman", &s->deadman_device,
+                                       &s->deadman_channel, err);
     }
     struct tact_safety_options options = tact_safety_default();
     options.period = s->period;

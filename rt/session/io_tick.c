@@ -106,7 +106,9 @@ void tact_session_read_inputs(struct tact_session *s, uint64_t tick)
 {
     s->deadman = session_deadman_held(s);
     load_joint_states(s, tick);
-    tact_session_set_coupled_targets(s, tick, map_targets(s));
+    const int mapped = map_targets(s);
+    tact_session_follow_tools(s, tick, mapped);
+    tact_session_set_coupled_targets(s, tick, mapped);
 }
 
 static int is_lost(const struct tact_session *s, const struct session_output *out)
@@ -180,7 +182,9 @@ void tact_session_send_outputs(struct tact_session *s, uint64_t tick, int64_t no
     for (int i = 0; i < s->output_count; i++) {
         struct session_output *out = &s->outputs[i];
         out->gate = is_lost(s, out) ? 0.0 : fmin(1.0, out->gate + s->safety.ramp_step);
-        const double force = out->port ? -out->port->wanted : output_value(s, out);
+        const double force = out->tool   ? -tact_session_tool_force(out)
+                             : out->port ? -out->port->wanted
+                                         : output_value(s, out);
         s->wanted[i] = out->gate > 0.0 ? out->gate * out->gain * force : 0.0;
     }
     tact_safety_step(&s->safety, s->wanted, may_arm_outputs(s), tick, s->sent);
@@ -191,7 +195,9 @@ void tact_session_send_outputs(struct tact_session *s, uint64_t tick, int64_t no
         const struct session_output *out = &s->outputs[i];
         const double sent = is_lost(s, out) ? 0.0 : s->sent[i];
         s->devices[out->device].output[out->channel] = sent;
-        if (out->port) {
+        if (out->tool) {
+            tact_session_tool_sent(out, sent);
+        } else if (out->port) {
             out->port->state.force -= sent / out->gain;
         }
     }

@@ -88,7 +88,7 @@ static int strictest_output_limits(const struct tact_scene *scene, const char *d
 {
     size_t length = strlen(device);
     int found = 0;
-    *limits = (struct tact_safety_channel){INFINITY, INFINITY, 0.0};
+    *limits = (struct tact_safety_channel){INFINITY, INFINITY, 0.0, 0};
     for (uint32_t i = 0; i < scene->outputs_count; i++) {
         const struct tact_scene_output *def = &scene->outputs[i];
         if (strncmp(def->to, device, length) || def->to[length] != '.' ||
@@ -96,6 +96,7 @@ static int strictest_output_limits(const struct tact_scene *scene, const char *d
             continue;
         }
         found = 1;
+        limits->group = tact_scene_output_group(scene, i);
         limits->limit = fmin(limits->limit, def->limit);
         limits->rate = fmin(limits->rate, def->rate);
         limits->cutoff =
@@ -119,7 +120,7 @@ static int make_chain(const struct tact_session *s, const struct tact_replay_opt
     for (int i = 0; i < s->output_count; i++) {
         const struct session_output *out = &s->outputs[i];
         playback->channel[i] = -1;
-        channels[i] = (struct tact_safety_channel){0.0, INFINITY, 0.0};
+        channels[i] = (struct tact_safety_channel){0.0, INFINITY, 0.0, 0};
         if (out->device != playback->logged) {
             continue;
         }

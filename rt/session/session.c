@@ -144,7 +144,7 @@ void tact_session_destroy(struct tact_session *s)
                       s->outputs,     s->source_shapes, s->source_pairs, s->source_directions,
                       s->blank,       s->measured,      s->history,      s->history_frame,
                       s->constraints, s->absent,        s->stray,        s->listed,
-                      s->joints,      s->couplings};
+                      s->joints,      s->couplings,     s->tools};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
         free(blocks[i]);
     }

@@ -39,6 +39,8 @@ struct session_input {
     uint32_t field; /* its field in the record */
 };
 
+struct session_tool;
+
 /* A joint that is tied to what a person holds. */
 struct session_coupling {
     int hand, link;
@@ -50,7 +52,9 @@ struct session_coupling {
     int outputs;      /* number of outputs that send its reaction */
     int turns;        /* 1: it is a coordinate of the rotation vector of a base */
     double moved;     /* displacement of the device since the last tick; 0: disengaged [rad, m] */
-    double wanted;    /* force on the person of each output [N m, N] */
+    const struct session_tool *tool; /* that leads it, or NULL: inputs do */
+    double felt;   /* force of the device by that of the joint; 1 without a tool [1] */
+    double wanted; /* force on the person of each output [N m, N] */
     struct session_coupling_state {
         double target; /* sum of the inputs plus offset; while disengaged the last one [rad, m] */
         double raw;    /* last good sum of the inputs [rad, m] */
@@ -70,6 +74,31 @@ struct session_coupling {
 #define COUPLING_AT(member)                                                                        \
     ((uint32_t)(offsetof(struct session_coupling_state, member) / sizeof(double)))
 
+/* A channel that is pressed over 0.5. */
+struct session_tool_button {
+    int device, channel; /* device -1: there is none */
+};
+
+/* Leads the base of a hand by the pose of a device. */
+struct session_tool {
+    const struct tact_scene_tool *def;
+    int device, hand;
+    int position[3], attitude[4]; /* channels */
+    int rates;                    /* 1: they are speeds */
+    double longest_gap;           /* between good values [ticks] */
+    double axes[9];               /* of the device, world: rotation matrix */
+    struct session_tool_button clutch, fine;
+    struct session_coupling *port[2]; /* the first of three of position and attitude, or NULL */
+    struct session_tool_state {
+        double position[3];  /* last good one of the device [m], world axes */
+        double quat_wxyz[4]; /* and its attitude */
+        double ticks;        /* number of ticks up to that; 0: none yet */
+        double share;        /* of the force that goes out [1] */
+        double away;         /* 1: the device does not lead */
+    } state;
+    uint32_t field; /* its field in the record */
+};
+
 struct session_output {
     int device, channel;
     enum { OUTPUT_TORQUE, OUTPUT_FORCE, OUTPUT_MOMENT } kind;
@@ -77,6 +106,8 @@ struct session_output {
     const double *along;           /* direction of the force or moment, or NULL */
     int sensor;                    /* the input that measures its joint, or -1 */
     struct session_coupling *port; /* whose reaction it sends, or NULL */
+    struct session_tool *tool;     /* whose force or torque it sends, or NULL */
+    int part, axis;                /* of that: 0 force, 1 torque; axis of the device */
     double gain;                   /* sign of the output times the scale */
     double gate; /* factor of the output: 0 while its device or sensor is lost, then a ramp */
 };
@@ -222,6 +253,8 @@ struct tact_session {
     int input_count;
     struct session_coupling *couplings;
     int coupling_count;
+    struct session_tool *tools;
+    int tool_count;
     struct session_output *outputs;
     int output_count;
     struct session_marker *markers;
@@ -347,6 +380,18 @@ int tact_session_open_devices(struct tact_session *s, const struct tact_device_i
 int tact_session_open_device(const struct tact_session *s, uint32_t index, struct tact_device *out,
                              struct tact_error *err);
 int tact_session_map_inputs_outputs(struct tact_session *s, struct tact_error *err);
+
+/* io_setup.c: finds "device.channel"; an error has the key of the scene. */
+int tact_session_find_channel(struct tact_session *s, const char *path, int output, const char *key,
+                              int *device, int *channel, struct tact_error *err);
+
+/* tool.c: connects the tools with their devices and couplings. */
+int tact_session_map_tools(struct tact_session *s, struct tact_error *err);
+/* Targets and target rates of the bases that tools lead. Real-time safe, as the following. */
+void tact_session_follow_tools(struct tact_session *s, uint64_t tick, int mapped);
+/* Of an output of a tool: its force, positive on the person [N, N m]; and stores what was sent. */
+double tact_session_tool_force(const struct session_output *out);
+void tact_session_tool_sent(const struct session_output *out, double sent);
 
 /* coupling.c: finds the coupled joints. -ENOMEM. */
 int tact_session_map_couplings(struct tact_session *s);

@@ -16,7 +16,7 @@
 static struct tact_safety make_chain(double limit, double rate, double cutoff, double ramp)
 {
     struct tact_safety s;
-    const struct tact_safety_channel c = {limit, rate, cutoff};
+    const struct tact_safety_channel c = {limit, rate, cutoff, 0};
     struct tact_safety_options o = tact_safety_default();
     o.ramp = ramp;
     assert_int_equal(tact_safety_init(&s, &c, 1, &o), 0);
@@ -29,13 +29,14 @@ static void test_rejects_bad_settings(void **state)
     struct tact_safety s;
     const struct tact_safety_options good = tact_safety_default();
     const struct tact_safety_channel bad[] = {
-        {-1.0, 1.0, 0.0}, {NAN, 1.0, 0.0},  {INFINITY, 1.0, 0.0}, {1.0, 0.0, 0.0}, {1.0, -1.0, 0.0},
-        {1.0, NAN, 0.0},  {1.0, 1.0, -1.0}, {1.0, 1.0, INFINITY}, {1.0, 1.0, NAN},
+        {-1.0, 1.0, 0.0, 0}, {NAN, 1.0, 0.0, 0},      {INFINITY, 1.0, 0.0, 0},
+        {1.0, 0.0, 0.0, 0},  {1.0, -1.0, 0.0, 0},     {1.0, NAN, 0.0, 0},
+        {1.0, 1.0, -1.0, 0}, {1.0, 1.0, INFINITY, 0}, {1.0, 1.0, NAN, 0},
     };
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         assert_int_equal(tact_safety_init(&s, &bad[i], 1, &good), -EINVAL);
     }
-    const struct tact_safety_channel c = {1.0, INFINITY, 0.0};
+    const struct tact_safety_channel c = {1.0, INFINITY, 0.0, 0};
     assert_int_equal(tact_safety_init(&s, &c, 1, &good), 0);
     assert_int_equal(tact_safety_init(&s, &c, -1, &good), -EINVAL);
     assert_int_equal(tact_safety_init(&s, &c, TACT_SAFETY_CHANNELS + 1, &good), -EINVAL);
@@ -138,7 +139,8 @@ static void test_nonfinite_is_a_latched_fault(void **state)
     const double bad[] = {NAN, -NAN, INFINITY, -INFINITY};
     for (int b = 0; b < 4; b++) {
         struct tact_safety s;
-        const struct tact_safety_channel c[3] = {{1, 10, 0}, {1, 10, 50}, {1, INFINITY, 0}};
+        const struct tact_safety_channel c[3] = {
+            {1, 10, 0, 0}, {1, 10, 50, 0}, {1, INFINITY, 0, 0}};
         const struct tact_safety_options o = tact_safety_default();
         assert_int_equal(tact_safety_init(&s, c, 3, &o), 0);
         double v[3] = {0.5, 0.5, 0.5}, sent[3];
@@ -211,6 +213,11 @@ static void random_chain(struct tact_safety *s, struct tact_safety_channel *c)
         c[i].limit = random_bits() % 8 ? pow(10.0, uniform(-3, 3)) : 0.0;
         c[i].rate = random_bits() % 4 ? pow(10.0, uniform(-2, 5)) : INFINITY;
         c[i].cutoff = random_bits() % 3 ? pow(10.0, uniform(-1, 4)) : 0.0;
+        c[i].group = 0;
+    }
+    if (random_bits() % 2) { /* 0, 2 and 4 are a vector */
+        c[0].group = 1;
+        c[2] = c[4] = c[0];
     }
     assert_int_equal(tact_safety_init(s, c, N, &o), 0);
 }
@@ -238,20 +245,93 @@ static double random_input(void)
     }
 }
 
+static double norm_of(const double *v, int n)
+{
+    double square = 0.0;
+    for (int i = 0; i < n; i++) {
+        square += v[i] * v[i];
+    }
+    return sqrt(square);
+}
+
+/* Limits and rates of one channel, or of the vector of n. */
+static void check_vector(const struct tact_safety_channel *c, const double *sent,
+                         const double *last, int n, int armed, int was_armed)
+{
+    double change[3];
+    for (int i = 0; i < n; i++) {
+        change[i] = sent[i] - (was_armed ? last[i] : 0.0);
+        assert_true(isfinite(sent[i]));
+        assert_true(armed || sent[i] == 0.0);
+    }
+    /* The norm of a vector is rounded here too. */
+    assert_true(norm_of(sent, n) <= c->limit * (1.0 + (n > 1) * DBL_EPSILON));
+    assert_true(!armed || norm_of(change, n) <= c->rate * 0.001 + 4 * DBL_EPSILON * c->limit);
+}
+
 static void check_step(const struct tact_safety *s, const struct tact_safety_channel *c,
                        const double *sent, const double *last, int was_armed)
 {
+    const int armed = s->state == TACT_SAFETY_ARMED;
     for (int i = 0; i < N; i++) {
-        assert_true(isfinite(sent[i]));
-        assert_true(fabs(sent[i]) <= c[i].limit);
-        if (s->state != TACT_SAFETY_ARMED) {
-            assert_true(sent[i] == 0.0);
-        } else {
-            const double from = was_armed ? last[i] : 0.0;
-            const double most = c[i].rate * 0.001;
-            assert_true(fabs(sent[i] - from) <= most + 4 * DBL_EPSILON * c[i].limit);
+        if (c[i].group == 0) {
+            check_vector(&c[i], &sent[i], &last[i], 1, armed, was_armed);
         }
     }
+    if (c[0].group > 0) {
+        const double now[3] = {sent[0], sent[2], sent[4]}, before[3] = {last[0], last[2], last[4]};
+        check_vector(&c[0], now, before, 3, armed, was_armed);
+    }
+}
+
+/* A vector keeps its direction where it is clamped, and changes along the difference where its rate
+ * is limited; a channel by itself would turn the force. */
+static void test_group_keeps_direction(void **state)
+{
+    (void)state;
+    struct tact_safety s;
+    struct tact_safety_options o = tact_safety_default();
+    const struct tact_safety_channel c[3] = {{5, 1000, 0, 7}, {5, 1000, 0, 7}, {5, 1000, 0, 7}};
+    const double wanted[3] = {8.0, 6.0, 0.0}, other[3] = {0.0, 3.0, 4.0};
+    double sent[3];
+    o.ramp = 0.0;
+    assert_int_equal(tact_safety_init(&s, c, 3, &o), 0);
+    for (uint64_t k = 0; k < 20; k++) {
+        tact_safety_step(&s, wanted, 1, k, sent);
+        assert_true(fabs(sent[0] * 6.0 - sent[1] * 8.0) < 1e-12);
+        assert_true(fabs(norm_of(sent, 3) - fmin(5.0, 1.0 + (double)k)) < 1e-12);
+    }
+    assert_int_equal(s.trips[TACT_TRIP_CLAMP], 1); /* of the vector, not of each component */
+    assert_int_equal(s.trips[TACT_TRIP_RATE], 1);
+    for (int k = 1; k <= 6; k++) {
+        const double from[3] = {sent[0], sent[1], sent[2]};
+        tact_safety_step(&s, other, 1, 20 + (uint64_t)k, sent);
+        const double change[3] = {sent[0] - from[0], sent[1] - from[1], sent[2] - from[2]};
+        assert_true(norm_of(change, 3) <= 1.0 + 1e-12);
+    }
+    assert_true(fabs(norm_of(sent, 3) - 5.0) < 1e-12);
+    assert_true(fabs(sent[2] - 4.0) < 1e-12);
+}
+
+/* Components of a vector have one limit, one rate and one low-pass, and are at most three. */
+static void test_group_is_one_vector(void **state)
+{
+    (void)state;
+    struct tact_safety s;
+    struct tact_safety_options o = tact_safety_default();
+    struct tact_safety_channel c[4] = {{1, 2, 3, 1}, {9, 8, 7, 0}, {1, 2, 3, 1}, {1, 2, 3, 1}};
+    assert_int_equal(tact_safety_init(&s, c, 4, &o), 0);
+    c[1] = c[0];
+    assert_int_equal(tact_safety_init(&s, c, 4, &o), -EINVAL);
+    c[1].group = 0;
+    for (int i = 0; i < 3; i++) {
+        struct tact_safety_channel one = c[3];
+        (i == 0 ? &one.limit : i == 1 ? &one.rate : &one.cutoff)[0] = 5.0;
+        const struct tact_safety_channel changed[4] = {c[0], c[1], c[2], one};
+        assert_int_equal(tact_safety_init(&s, changed, 4, &o), -EINVAL);
+    }
+    c[3].group = -1;
+    assert_int_equal(tact_safety_init(&s, c, 4, &o), -EINVAL);
 }
 
 static void test_properties_of_any_input(void **state)
@@ -361,6 +441,8 @@ int main(void)
         cmocka_unit_test(test_raised_fault),
         cmocka_unit_test(test_trips_wrap_around),
         cmocka_unit_test(test_properties_of_any_input),
+        cmocka_unit_test(test_group_keeps_direction),
+        cmocka_unit_test(test_group_is_one_vector),
         cmocka_unit_test(test_save_and_load),
         cmocka_unit_test(test_load_refuses_nonsense),
     };

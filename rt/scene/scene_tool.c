@@ -1,0 +1,292 @@
+/* Tools: bases of hands that devices lead. Their defaults and values, their names, and outputs for
+ * their forces and torques. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "contact/world/hand.h"
+#include "rt/scene/scene_internal.h"
+
+/* Greatest length of a channel vector that may count as 0. */
+#define MOST_DEAD_ZONE 0.9
+
+static bool is_rate(const struct tact_scene_tool *tool)
+{
+    return !strcmp(tool->mode, "rate");
+}
+
+/* Frees with libcyaml, whose allocator is malloc. */
+static int default_values(const struct tact_scene_check *check, struct tact_scene_tool *tool,
+                          const char *path)
+{
+    if (!tool->mode) {
+        tool->mode = strdup("position");
+    }
+    if (!tact_scene_has_key(check, "%s.quat_wxyz", path)) {
+        tool->quat_wxyz[0] = 1.0;
+    }
+    if (!tact_scene_has_key(check, "%s.scale", path)) {
+        tool->scale = 1.0;
+    }
+    if (!tact_scene_has_key(check, "%s.force_scale", path)) {
+        tool->force_scale = 1.0;
+    }
+    return tool->mode ? 0 : tact_error_set(check->err, -ENOMEM, "out of memory");
+}
+
+/* Refuses a list of channels that has neither none nor `count`, or for quaternions one more. */
+static int check_count(const struct tact_scene_check *check, const char *path, const char *key,
+                       uint32_t count, bool quaternion)
+{
+    char full[TACT_SCENE_PATH];
+    if (count == 0 || count == 3 || (quaternion && count == 4)) {
+        return 0;
+    }
+    return tact_scene_report_bad_value(check, tact_scene_path_of_key(full, path, key),
+                                       quaternion
+                                           ? "expected 3 channels of a rotation vector, or 4 of a "
+                                             "quaternion, w first; found %u"
+                                           : "expected 3 channels, found %u",
+                                       count);
+}
+
+static int check_counts(const struct tact_scene_check *check, const struct tact_scene_tool *tool,
+                        const char *path)
+{
+    char key[TACT_SCENE_PATH];
+    int rc = check_count(check, path, "position", tool->position_count, false);
+    rc = rc ? rc : check_count(check, path, "attitude", tool->attitude_count, !is_rate(tool));
+    rc = rc ? rc : check_count(check, path, "force", tool->force_count, false);
+    rc = rc ? rc : check_count(check, path, "torque", tool->torque_count, false);
+    if (!rc && !tool->position_count && !tool->attitude_count) {
+        rc =
+            tact_scene_report_bad_value(check, path, "expected \"position\", \"attitude\" or both");
+    }
+    const bool force = tool->force_count > tool->position_count;
+    if (!rc && (force || tool->torque_count > tool->attitude_count)) {
+        rc = tact_scene_report_bad_value(
+            check, tact_scene_path_of_key(key, path, force ? "force" : "torque"),
+            "is felt only with \"%s\" beside it", force ? "position" : "attitude");
+    }
+    if (!rc && is_rate(tool) && (tool->force_count || tool->torque_count)) {
+        rc = tact_scene_report_bad_value(
+            check, tact_scene_path_of_key(key, path, "mode"),
+            "a device whose channels are speeds has no force that its motion works "
+            "against; expected \"mode: position\", or no force and torque");
+    }
+    return rc;
+}
+
+static int check_rate_values(const struct tact_scene_check *check,
+                             const struct tact_scene_tool *tool, const char *path)
+{
+    static const char *const keys[] = {"dead_zone", "speed", "turn_speed"};
+    char key[TACT_SCENE_PATH];
+    if (!is_rate(tool)) {
+        for (int i = 0; i < 3; i++) {
+            if (tact_scene_has_key(check, "%s.%s", path, keys[i])) {
+                return tact_scene_report_bad_value(
+                    check, tact_scene_path_of_key(key, path, keys[i]), "is of \"mode: rate\"");
+            }
+        }
+        return 0;
+    }
+    int rc = tact_scene_need_between(check, tact_scene_path_of_key(key, path, "dead_zone"),
+                                     tool->dead_zone, 0.0, MOST_DEAD_ZONE, "");
+    if (!rc && tool->position_count) {
+        rc = tact_scene_need_positive(check, path, "speed", tool->speed, "m/s");
+    }
+    if (!rc && tool->attitude_count) {
+        rc = tact_scene_need_positive(check, path, "turn_speed", tool->turn_speed, "rad/s");
+    }
+    return rc;
+}
+
+static int check_bounds(const struct tact_scene_check *check, const struct tact_scene_tool *tool,
+                        const char *path)
+{
+    char key[TACT_SCENE_PATH];
+    int rc = tool->lower ? tact_scene_need_coordinates(check, path, "lower", tool->lower, 3) : 0;
+    rc =
+        rc || !tool->upper ? rc : tact_scene_need_coordinates(check, path, "upper", tool->upper, 3);
+    for (int i = 0; !rc && i < 3; i++) {
+        if ((tool->lower && tool->lower[i] > 0.0) || (tool->upper && tool->upper[i] < 0.0)) {
+            const bool low = tool->lower && tool->lower[i] > 0.0;
+            rc = tact_scene_report_bad_value(
+                check, tact_scene_path_of_key(key, path, low ? "lower" : "upper"),
+                "is a displacement from the start, which must be within: expected "
+                "%s",
+                low ? "at most 0" : "at least 0");
+        }
+    }
+    return rc;
+}
+
+static int check_tool_values(const struct tact_scene_check *check, struct tact_scene_tool *tool,
+                             const char *path)
+{
+    static const char *const modes[] = {"position", "rate", NULL};
+    char key[TACT_SCENE_PATH];
+    int rc =
+        tact_scene_need_word(check, tact_scene_path_of_key(key, path, "mode"), tool->mode, modes);
+    rc = rc ? rc : check_counts(check, tool, path);
+    rc = rc ? rc
+            : tact_scene_check_quat(check, tool->quat_wxyz,
+                                    tact_scene_path_of_key(key, path, "quat_wxyz"));
+    rc = rc ? rc : tact_scene_need_positive(check, path, "scale", tool->scale, "");
+    rc = rc ? rc : tact_scene_need_positive(check, path, "force_scale", tool->force_scale, "");
+    if (!rc && (tool->fine || tact_scene_has_key(check, "%s.fine_scale", path))) {
+        rc = tool->fine
+                 ? tact_scene_need_positive(check, path, "fine_scale", tool->fine_scale, "")
+                 : tact_scene_report_bad_value(check,
+                                               tact_scene_path_of_key(key, path, "fine_scale"),
+                                               "acts by a button; expected \"fine\" beside it");
+    }
+    rc = rc ? rc : check_rate_values(check, tool, path);
+    rc = rc ? rc : check_bounds(check, tool, path);
+    if (!rc && tool->force_count) {
+        rc = tact_scene_need_positive(check, path, "limit", tool->limit, "N");
+        rc = rc ? rc : tact_scene_need_positive(check, path, "rate", tool->rate, "N/s");
+    }
+    if (!rc && tool->torque_count) {
+        rc = tact_scene_need_positive(check, path, "turn_limit", tool->turn_limit, "N m");
+        rc = rc ? rc : tact_scene_need_positive(check, path, "turn_rate", tool->turn_rate, "N m/s");
+    }
+    return rc ? rc : tact_scene_need_not_negative(check, path, "filter", tool->filter, "Hz");
+}
+
+static char *joined(const char *object, const char *part)
+{
+    const size_t size = strlen(object) + strlen(part) + 2;
+    char *text = malloc(size);
+    if (text) {
+        snprintf(text, size, "%s.%s", object, part);
+    }
+    return text;
+}
+
+/* An output for each channel of the force, or of the torque (turns). */
+static int add_outputs(struct tact_scene *scene, uint32_t index, bool turns)
+{
+    static const char *const coordinates[] = {"base_x",  "base_y",  "base_z",
+                                              "base_rx", "base_ry", "base_rz"};
+    const struct tact_scene_tool *tool = &scene->tools[index];
+    char **const channels = turns ? tool->torque : tool->force;
+    const uint32_t count = turns ? tool->torque_count : tool->force_count;
+    struct tact_scene_output *grown =
+        realloc(scene->outputs, (scene->outputs_count + count + 1) * sizeof *grown);
+    if (!grown) {
+        return -ENOMEM;
+    }
+    scene->outputs = grown;
+    for (uint32_t i = 0; i < 3 && count; i++) { /* which is 0 or 3 */
+        struct tact_scene_output *out = &scene->outputs[scene->outputs_count++];
+        *out = (struct tact_scene_output){.from = joined(tool->hand, coordinates[i + 3 * turns]),
+                                          .to = joined(tool->device, channels[i]),
+                                          .what = strdup("reaction"),
+                                          .scale = tool->force_scale,
+                                          .limit = turns ? tool->turn_limit : tool->limit,
+                                          .rate = turns ? tool->turn_rate : tool->rate,
+                                          .filter = tool->filter,
+                                          .tool = index + 1};
+        if (!out->from || !out->to || !out->what) {
+            return -ENOMEM;
+        }
+    }
+    return 0;
+}
+
+int tact_scene_expand_tools(const struct tact_scene_check *check, struct tact_scene *scene)
+{
+    int rc = 0;
+    for (uint32_t i = 0; !rc && i < scene->tools_count; i++) {
+        char path[TACT_SCENE_PATH];
+        snprintf(path, sizeof path, "tools[%u]", i);
+        rc = default_values(check, &scene->tools[i], path);
+        rc = rc ? rc : check_tool_values(check, &scene->tools[i], path);
+        if (!rc && (add_outputs(scene, i, false) || add_outputs(scene, i, true))) {
+            rc = tact_error_set(check->err, -ENOMEM, "out of memory");
+        }
+    }
+    return rc;
+}
+
+static const struct tact_scene_hand *hand_of(const struct tact_scene *scene, const char *name)
+{
+    for (uint32_t i = 0; i < scene->hands_count; i++) {
+        if (!strcmp(scene->hands[i].name, name)) {
+            return &scene->hands[i];
+        }
+    }
+    return NULL;
+}
+
+/* The base of a tool's hand is coupled, and nothing else sets its target. */
+static int check_hand_of_tool(const struct tact_scene_check *check, const struct tact_scene *scene,
+                              uint32_t index)
+{
+    const struct tact_scene_tool *tool = &scene->tools[index];
+    const struct tact_scene_hand *hand = hand_of(scene, tool->hand);
+    char path[TACT_SCENE_PATH];
+    snprintf(path, sizeof path, "tools[%u].hand", index);
+    if (!hand || !hand->base) {
+        return tact_scene_report_bad_value(check, path,
+                                           hand
+                                               ? "the base of %s is fixed; expected \"base\" in it"
+                                               : "no hand is named \"%s\"; expected one of `hands`",
+                                           tool->hand);
+    }
+    if ((tool->position_count && !hand->base->coupling) ||
+        (tool->attitude_count && !hand->base->turn_coupling)) {
+        return tact_scene_report_bad_value(
+            check, path, "the base of %s needs \"%s\", by which the device leads it", tool->hand,
+            tool->position_count && !hand->base->coupling ? "coupling" : "turn_coupling");
+    }
+    for (uint32_t i = 0; i < index; i++) {
+        if (!strcmp(scene->tools[i].hand, tool->hand)) {
+            return tact_scene_report_bad_value(check, path, "tools[%u] leads %s already", i,
+                                               tool->hand);
+        }
+    }
+    for (uint32_t i = 0; i < TACT_HAND_BASE; i++) {
+        char joint[TACT_SCENE_PATH];
+        snprintf(joint, sizeof joint, "%s.%s", hand->name, hand->links[i].name);
+        const long input = tact_scene_find_input(scene, scene->inputs_count, "target", joint);
+        if (input >= 0) {
+            return tact_scene_report_bad_value(check, path, "inputs[%ld] leads to %s already",
+                                               input, joint);
+        }
+    }
+    return 0;
+}
+
+int tact_scene_check_tools(const struct tact_scene_check *check, const struct tact_scene *scene)
+{
+    int rc = 0;
+    for (uint32_t i = 0; !rc && i < scene->tools_count; i++) {
+        const struct tact_scene_tool *tool = &scene->tools[i];
+        char path[TACT_SCENE_PATH], channel[TACT_SCENE_PATH];
+        rc = check_hand_of_tool(check, scene, i);
+        snprintf(path, sizeof path, "tools[%u].device", i);
+        snprintf(channel, sizeof channel, "%.60s.x", tool->device);
+        rc = rc ? rc : tact_scene_check_channel(check, scene, path, channel);
+        snprintf(path, sizeof path, "tools[%u].clutch", i);
+        rc = rc || !tool->clutch ? rc : tact_scene_check_channel(check, scene, path, tool->clutch);
+        snprintf(path, sizeof path, "tools[%u].fine", i);
+        rc = rc || !tool->fine ? rc : tact_scene_check_channel(check, scene, path, tool->fine);
+    }
+    return rc;
+}
+
+double tact_scene_tool_gain(const struct tact_scene *scene, uint32_t hand, bool turns)
+{
+    for (uint32_t i = 0; i < scene->tools_count; i++) {
+        const struct tact_scene_tool *tool = &scene->tools[i];
+        if (!strcmp(tool->hand, scene->hands[hand].name)) {
+            const double scale =
+                tool->fine && tool->fine_scale > tool->scale ? tool->fine_scale : tool->scale;
+            return tool->force_scale * (turns ? 1.0 : scale);
+        }
+    }
+    return 1.0;
+}

@@ -1,0 +1,342 @@
+/*
+ * Tools: bases of hands that devices lead. The target of a base moves as its device does, from
+ * where the base is when it engages: at the start, and after the clutch was held, the deadman was
+ * released, or the device was lost or not heard. Force and torque go out in the device's axes, and
+ * fade out and in where the device does not lead. Real-time safe but for tact_session_map_tools().
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "contact/elementary.h"
+#include "rt/session/session_internal.h"
+
+#define LONGEST_GAP 5e-3     /* without values, after which the device has to engage again [s] */
+#define LEAST_QUATERNION 0.5 /* length below which four channels are no attitude */
+#define HALF_TURN 3.0        /* by which a rotation vector changes more than its rotation [rad] */
+
+static const double no_turn[4] = {1.0, 0.0, 0.0, 0.0};
+
+static int find_channels(struct tact_session *s, uint32_t tool, const char *key, char *const *names,
+                         uint32_t count, int *channels, struct tact_error *err)
+{
+    int rc = 0, device;
+    for (uint32_t i = 0; !rc && i < count; i++) {
+        char path[64], channel[4 * TACT_DEVICE_NAME];
+        snprintf(path, sizeof path, "tools[%u].%s[%u]", tool, key, i);
+        snprintf(channel, sizeof channel, "%s.%s", s->scene->tools[tool].device, names[i]);
+        rc = tact_session_find_channel(s, channel, 0, path, &device, &channels[i], err);
+    }
+    return rc;
+}
+
+static int find_button(struct tact_session *s, uint32_t tool, const char *key, const char *path,
+                       struct session_tool_button *button, struct tact_error *err)
+{
+    char where[64];
+    button->device = -1;
+    snprintf(where, sizeof where, "tools[%u].%s", tool, key);
+    return path ? tact_session_find_channel(s, path, 0, where, &button->device, &button->channel,
+                                            err)
+                : 0;
+}
+
+/* The ports of a base that a tool leads: the position's and the attitude's, or NULL. */
+static void lead_ports(struct tact_session *s, struct session_tool *tool)
+{
+    const struct tact_scene_tool *def = tool->def;
+    for (int part = 0; part < 2; part++) {
+        const uint32_t count = part ? def->attitude_count : def->position_count;
+        tool->port[part] = count ? tact_session_find_coupling(s, tool->hand, 3 * part) : NULL;
+        for (int i = 0; tool->port[part] && i < 3; i++) {
+            tool->port[part][i].tool = tool;
+            tool->port[part][i].felt = def->force_scale;
+        }
+    }
+}
+
+static int map_tool(struct tact_session *s, uint32_t index, struct tact_error *err)
+{
+    const struct tact_scene_tool *def = &s->scene->tools[index];
+    struct session_tool *tool = &s->tools[index];
+    *tool = (struct session_tool){.def = def,
+                                  .rates = !strcmp(def->mode, "rate"),
+                                  .longest_gap = fmax(1.0, LONGEST_GAP / s->period),
+                                  .state = {.quat_wxyz = {1.0}, .away = 1.0}};
+    while (strcmp(s->scene->devices[tool->device].name, def->device)) {
+        tool->device++;
+    }
+    while (strcmp(s->scene->hands[tool->hand].name, def->hand)) {
+        tool->hand++;
+    }
+    tact_quat_to_m3(tool->axes, def->quat_wxyz);
+    lead_ports(s, tool);
+    int rc = find_channels(s, index, "position", def->position, def->position_count, tool->position,
+                           err);
+    rc = rc ? rc
+            : find_channels(s, index, "attitude", def->attitude, def->attitude_count,
+                            tool->attitude, err);
+    rc = rc ? rc : find_button(s, index, "clutch", def->clutch, &tool->clutch, err);
+    return rc ? rc : find_button(s, index, "fine", def->fine, &tool->fine, err);
+}
+
+int tact_session_map_tools(struct tact_session *s, struct tact_error *err)
+{
+    int rc = 0;
+    s->tools = calloc(s->scene->tools_count + 1, sizeof *s->tools);
+    if (!s->tools) {
+        return -ENOMEM;
+    }
+    s->tool_count = (int)s->scene->tools_count;
+    for (uint32_t i = 0; !rc && i < s->scene->tools_count; i++) {
+        rc = map_tool(s, i, err);
+    }
+    return rc;
+}
+
+static int is_pressed(const struct tact_session *s, const struct session_tool_button *button)
+{
+    return button->device >= 0 && s->devices[button->device].input.state != TACT_DEVICE_LOST &&
+           s->devices[button->device].input.channel[button->channel] > 0.5;
+}
+
+/* Reads displacement [m] and attitude of the device, world axes, or of mode rate two vectors of
+ * channels; returns 0 where they are not usable. */
+static int read_device_pose(const struct tact_session *s, const struct session_tool *tool,
+                            double position[3], double attitude[4])
+{
+    const double *channel = s->devices[tool->device].input.channel;
+    double v[3] = {0.0}, turn[4] = {0.0};
+    for (uint32_t i = 0; i < tool->def->position_count; i++) {
+        v[i] = channel[tool->position[i]];
+    }
+    for (uint32_t i = 0; i < tool->def->attitude_count; i++) {
+        turn[i] = channel[tool->attitude[i]];
+    }
+    for (int i = 0; i < 3; i++) {
+        if (!isfinite(v[i]) || !isfinite(turn[i])) {
+            return 0;
+        }
+    }
+    tact_m3_mul_v3(position, tool->axes, v);
+    if (tool->rates) {
+        tact_m3_mul_v3(attitude, tool->axes, turn);
+        return 1;
+    }
+    if (tool->def->attitude_count < 4) {
+        double rotvec[3] = {turn[0], turn[1], turn[2]};
+        tact_quat_from_rotvec(turn, rotvec);
+    }
+    const double square = turn[0] * turn[0] + tact_v3_dot(turn + 1, turn + 1);
+    if (!(square > LEAST_QUATERNION * LEAST_QUATERNION && isfinite(square))) {
+        return 0;
+    }
+    tact_quat_normalize(turn);
+    attitude[0] = turn[0];
+    tact_m3_mul_v3(attitude + 1, tool->axes, turn + 1);
+    return 1;
+}
+
+/* Rotation vector of the rotation from one attitude to another. */
+static void turn_between(double out[3], const double from[4], const double to[4])
+{
+    const double back[4] = {from[0], -from[1], -from[2], -from[3]};
+    double turn[4];
+    tact_quat_mul(turn, to, back);
+    tact_quat_to_rotvec(out, turn);
+}
+
+/* Whether the device leads the base in this tick; and the share of its force. */
+static int engage(const struct tact_session *s, struct session_tool *tool, double now, int usable)
+{
+    struct session_tool_state *state = &tool->state;
+    const int device = s->devices[tool->device].input.state;
+    const double gap = now - state->ticks, step = s->safety.ramp_step;
+    const int recent = state->ticks > 0.0 && gap <= tool->longest_gap;
+    if (!usable || device == TACT_DEVICE_LOST || (device != TACT_DEVICE_STALE && !recent)) {
+        state->away = 1.0;
+        state->share = 0.0;
+    }
+    const int blocked = !usable || device == TACT_DEVICE_LOST || is_pressed(s, &tool->clutch) ||
+                        (device == TACT_DEVICE_STALE && gap > tool->longest_gap);
+    if (blocked) {
+        state->away = 1.0;
+    }
+    const double before = state->share;
+    state->share = state->away > 0.0 ? fmax(0.0, before - step) : fmin(1.0, before + step);
+    if (!blocked && state->away > 0.0 && state->share == 0.0) {
+        state->away = 0.0;
+        return 1;
+    }
+    return 0;
+}
+
+/* A vector of channels with its dead zone: of length 0 to 1. */
+static void shape_rate(double v[3], double dead_zone)
+{
+    const double length = tact_v3_norm(v);
+    const double wanted = fmin(1.0, fmax(0.0, (length - dead_zone) / (1.0 - dead_zone)));
+    tact_v3_scale(v, v, length > 0.0 ? wanted / length : 0.0);
+}
+
+/* Motion of the target within the tick, as a displacement and a rotation vector, world axes: of
+ * rates along the axes of the tool. */
+static void integrate_rates(const struct tact_session *s, const struct session_tool *tool,
+                            const double target[6], double moved[3], double turned[3])
+{
+    const struct tact_scene_tool *def = tool->def;
+    const struct tact_scene_hand *hand = &s->scene->hands[tool->hand];
+    double turn[4], attitude[4], axes[9];
+    tact_quat_from_rotvec(turn, target + 3);
+    tact_quat_mul(attitude, turn, hand->quat_wxyz);
+    tact_quat_to_m3(axes, attitude);
+    shape_rate(moved, def->dead_zone);
+    shape_rate(turned, def->dead_zone);
+    tact_m3_mul_v3(moved, axes, (const double[3]){moved[0], moved[1], moved[2]});
+    tact_m3_mul_v3(turned, axes, (const double[3]){turned[0], turned[1], turned[2]});
+    tact_v3_scale(moved, moved, def->speed * s->period);
+    tact_v3_scale(turned, turned, def->turn_speed * s->period);
+}
+
+/* Of rates, the target stays within what saturates the coupling: it does not run away from a tool
+ * that is blocked. */
+static void stay_in_reach(const struct tact_session *s, const struct session_tool *tool,
+                          const double q[6], double target[6])
+{
+    const struct tact_scene_base *base = s->scene->hands[tool->hand].base;
+    double now[4], wanted[4], error[3], turn[4];
+    if (tool->port[0] && base->limit > 0.0) {
+        tact_v3_sub(error, target, q);
+        const double reach = base->limit / base->coupling->stiffness, length = tact_v3_norm(error);
+        if (length > reach) {
+            tact_v3_copy(target, q);
+            tact_v3_axpy(target, reach / length, error);
+        }
+    }
+    if (tool->port[1] && base->turn_limit > 0.0) {
+        tact_quat_from_rotvec(now, q + 3);
+        tact_quat_from_rotvec(wanted, target + 3);
+        turn_between(error, now, wanted);
+        const double reach = base->turn_limit / base->turn_coupling->stiffness;
+        const double length = tact_v3_norm(error);
+        if (length > reach) {
+            tact_v3_scale(error, error, reach / length);
+            tact_quat_from_rotvec(turn, error);
+            tact_quat_mul(wanted, turn, now);
+            tact_quat_to_rotvec(target + 3, wanted);
+        }
+    }
+}
+
+/* Moves the target of the base, by displacement and rotation vector. */
+static void move_target(const struct tact_session *s, const struct session_tool *tool,
+                        const double moved[3], const double turned[3], double target[6])
+{
+    const struct tact_scene_tool *def = tool->def;
+    double turn[4], now[4], next[4];
+    const double scale = tool->rates                  ? 1.0
+                         : is_pressed(s, &tool->fine) ? def->fine_scale
+                                                      : def->scale;
+    tact_v3_axpy(target, scale, moved);
+    for (int i = 0; i < 3; i++) {
+        target[i] = def->lower ? fmax(target[i], def->lower[i]) : target[i];
+        target[i] = def->upper ? fmin(target[i], def->upper[i]) : target[i];
+    }
+    if (tool->port[1] && tact_v3_norm(turned) > 0.0) { /* else it keeps its bits */
+        tact_quat_from_rotvec(turn, turned);
+        tact_quat_from_rotvec(now, target + 3);
+        tact_quat_mul(next, turn, now);
+        tact_quat_to_rotvec(target + 3, next);
+    }
+}
+
+/* Stores targets and their rates in the couplings of a part. engaged: they start at the base. */
+static void lead(const struct tact_session *s, struct session_tool *tool, int part,
+                 const double *target, const double *moved, double ticks, int engaged)
+{
+    struct session_coupling *c = tool->port[part];
+    struct tact_hand_state hand = tact_hand_state(tact_world_hand(s->world, tool->hand));
+    double change[3], last[3];
+    if (!c) {
+        return;
+    }
+    for (int i = 0; i < 3; i++) {
+        last[i] = c[i].state.target;
+    }
+    tact_v3_sub(change, target, last);
+    const int flips = part && tact_v3_norm(change) > HALF_TURN;
+    for (int i = 0; i < 3; i++) {
+        struct session_coupling_state *state = &c[i].state;
+        const int leads = tool->state.away == 0.0 && ticks > 0.0;
+        const double rate = leads && !engaged && !flips ? change[i] / (ticks * s->period) : 0.0;
+        state->rate = leads && !engaged ? state->rate + c[i].alpha * (rate - state->rate) : 0.0;
+        state->target = state->raw = target[i];
+        state->ticks = leads ? tool->state.ticks : 0.0;
+        c[i].moved = moved[i];
+        hand.target[c[i].link] = target[i];
+        hand.target_rate[c[i].link] = flips ? 0.0 : state->rate;
+    }
+}
+
+static void follow_device(struct tact_session *s, struct session_tool *tool, double now, int mapped)
+{
+    struct session_tool_state *state = &tool->state;
+    struct tact_hand_state hand = tact_hand_state(tact_world_hand(s->world, tool->hand));
+    double position[3] = {0.0}, attitude[4] = {0.0}, target[6], moved[3] = {0.0}, turned[3] = {0.0};
+    const int readable = read_device_pose(s, tool, position, attitude);
+    const int held = s->devices[tool->device].input.state == TACT_DEVICE_STALE;
+    const int engaged = engage(s, tool, now, mapped && readable);
+    const int fresh = readable && !held && s->devices[tool->device].input.state != TACT_DEVICE_LOST;
+    const double ticks = now - state->ticks;
+    memcpy(target, engaged ? hand.q : hand.target, sizeof target);
+    if (tool->rates) {
+        tact_v3_copy(moved, position);
+        tact_v3_copy(turned, attitude);
+        integrate_rates(s, tool, target, moved, turned);
+    } else if (fresh && state->ticks > 0.0) {
+        tact_v3_sub(moved, position, state->position);
+        turn_between(turned, state->quat_wxyz, attitude);
+    }
+    if (state->away == 0.0 && fresh && !engaged) {
+        move_target(s, tool, moved, turned, target);
+        if (tool->rates) {
+            stay_in_reach(s, tool, hand.q, target);
+        }
+    }
+    if (fresh) {
+        tact_v3_copy(state->position, position);
+        memcpy(state->quat_wxyz, tool->rates ? no_turn : attitude, sizeof state->quat_wxyz);
+        state->ticks = now;
+    }
+    const double none[3] = {0.0};
+    lead(s, tool, 0, target, tool->rates ? none : moved, fresh ? ticks : 0.0, engaged);
+    lead(s, tool, 1, target + 3, tool->rates ? none : turned, fresh ? ticks : 0.0, engaged);
+}
+
+void tact_session_follow_tools(struct tact_session *s, uint64_t tick, int mapped)
+{
+    for (int i = 0; i < s->tool_count; i++) {
+        follow_device(s, &s->tools[i], (double)tick + 1.0, mapped);
+    }
+}
+
+/* Component of an output along its axis of the device, in N or N m of the base: its part's wanted
+ * forces, faded. */
+double tact_session_tool_force(const struct session_output *out)
+{
+    const struct session_tool *tool = out->tool;
+    double force = 0.0;
+    for (int i = 0; i < 3; i++) {
+        force += tool->axes[3 * i + out->axis] * tool->port[out->part][i].wanted;
+    }
+    return tool->state.share * force;
+}
+
+void tact_session_tool_sent(const struct session_output *out, double sent)
+{
+    const struct session_tool *tool = out->tool;
+    for (int i = 0; i < 3; i++) {
+        tool->port[out->part][i].state.force += tool->axes[3 * i + out->axis] * sent;
+    }
+}

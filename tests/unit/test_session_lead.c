@@ -1,0 +1,417 @@
+/*
+ * A device that leads a base: frame, scale and quaternion, the wrench in the device's axes, rates
+ * of a puck, and returns without a jump of force while the tool presses: clutch, change of scale,
+ * unplugging, a silent device, a deadman, a loop that was stopped.
+ */
+#include <errno.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+#include "contact/number.h"
+#include "contact/vec.h"
+#include "rt/session/replay.h"
+#include "rt/session/session_internal.h"
+#include "support/campaign.h"
+#include "support/run_scene.h"
+
+enum { X, Y, Z, W, I, J, K, RX, RY, RZ, CLUTCH, FINE, INPUTS, OUTPUTS = 6 };
+
+/* The device of the tests: what it reads, which a test sets before each tick, and what was written.
+ */
+static struct probe {
+    int state;
+    double in[INPUTS], out[OUTPUTS];
+    double deadman; /* on a device of its own */
+} probe;
+
+static void probe_read(void *self, uint64_t tick, double t, int64_t now,
+                       struct tact_device_input *in)
+{
+    (void)self, (void)tick, (void)t;
+    in->state = probe.state;
+    in->stamp_ns = now;
+    memcpy(in->channel, probe.in, sizeof probe.in);
+}
+
+static void pedal_read(void *self, uint64_t tick, double t, int64_t now,
+                       struct tact_device_input *in)
+{
+    (void)self, (void)tick, (void)t;
+    in->state = TACT_DEVICE_OK;
+    in->stamp_ns = now;
+    in->channel[0] = probe.deadman;
+}
+
+static void probe_write(void *self, const double *out, int64_t now)
+{
+    (void)self, (void)now;
+    memcpy(probe.out, out, sizeof probe.out);
+}
+
+static void probe_close(void *self)
+{
+    (void)self;
+}
+
+static int probe_open(const struct tact_device_config *config, struct tact_device *out,
+                      struct tact_error *err)
+{
+    static const char *const in[INPUTS] = {"x", "y",  "z",  "w",  "i",      "j",
+                                           "k", "rx", "ry", "rz", "clutch", "fine"};
+    static const char *const to[OUTPUTS] = {"fx", "fy", "fz", "tx", "ty", "tz"};
+    static const struct tact_device_ops ops = {TACT_ABI(struct tact_device_ops), probe_read,
+                                               probe_write, probe_close};
+    (void)config, (void)err;
+    out->ops = &ops;
+    out->info.input_count = INPUTS;
+    out->info.output_count = OUTPUTS;
+    for (int i = 0; i < INPUTS; i++) {
+        snprintf(out->info.input[i].name, sizeof out->info.input[i].name, "%s", in[i]);
+    }
+    for (int i = 0; i < OUTPUTS; i++) {
+        snprintf(out->info.output[i].name, sizeof out->info.output[i].name, "%s", to[i]);
+    }
+    return 0;
+}
+
+static int pedal_open(const struct tact_device_config *config, struct tact_device *out,
+                      struct tact_error *err)
+{
+    static const struct tact_device_ops ops = {TACT_ABI(struct tact_device_ops), pedal_read, NULL,
+                                               probe_close};
+    (void)config, (void)err;
+    out->ops = &ops;
+    out->info.input_count = 1;
+    strcpy(out->info.input[0].name, "deadman");
+    return 0;
+}
+
+static const struct tact_device_type pedal_type = {TACT_ABI(struct tact_device_type), "pedal",
+                                                   "of a test", pedal_open, NULL};
+static const struct tact_device_type probe_type = {TACT_ABI(struct tact_device_type), "probe",
+                                                   "of a test", probe_open, NULL};
+
+static const double stiffness = 1000.0, damping = 5.0; /* [N/m], [N s/m] */
+
+/* A tip of 20 mm that touches a wall in +x. */
+static const char text[] =
+    "name: lead\n"
+    "materials: [{name: skin}]\n"
+    "pairs: [{materials: [skin, skin], friction: 0.5, model: features}]\n"
+    "bodies:\n"
+    "  - name: wall\n"
+    "    fixed: true\n"
+    "    shapes: [{type: box, size: [0.1, 1, 1], position: [0.06, 0, 0], material: skin}]\n"
+    "hands:\n"
+    "  - name: tip\n"
+    "    weightless: true\n"
+    "    quat_wxyz: [0.8, 0, 0, 0.6]\n"
+    "    base:\n"
+    "      mass: 0.05\n"
+    "      inertia: [1e-5, 1e-5, 1e-5, 0, 0, 0]\n"
+    "      shapes: [{type: sphere, radius: 0.01, material: skin}]\n"
+    "      coupling: {stiffness: %g, damping: %g}\n"
+    "      turn_coupling: {stiffness: 1, damping: 0.01}\n"
+    "      limit: 20\n"
+    "devices: [{name: probe, type: probe}, {name: pedal, type: pedal}]\n"
+    "tools:\n"
+    "  - {hand: tip, device: probe, %s}\n"
+    "deadman: pedal.deadman\n";
+
+static struct tact_session *begin(const char *keys, const char *record, struct tact_scene **scene)
+{
+    static const struct tact_device_type *const types[] = {&probe_type, &pedal_type};
+    struct tact_session_options options = tact_session_options_default();
+    struct tact_session *session;
+    char out[4096];
+    tact_number_print(out, sizeof out, text, stiffness, damping, keys);
+    options.types = types;
+    options.type_count = 2;
+    options.clock = TACT_LOOP_FREE;
+    options.record = record;
+    options.replace = 1;
+    probe = (struct probe){.state = TACT_DEVICE_OK, .in = {[W] = 1.0}, .deadman = 1.0};
+    open_text(out, &options, scene, &session);
+    assert_int_equal(tact_session_begin(session), 0);
+    return session;
+}
+
+static void end(struct tact_session *session, struct tact_scene *scene)
+{
+    struct tact_session_report report;
+    assert_int_equal(tact_session_end(session, &report), 0);
+    assert_int_equal(report.faults, 0);
+    tact_session_destroy(session);
+    tact_scene_free(scene);
+}
+
+static void step(struct tact_session *session, int ticks)
+{
+    for (int i = 0; i < ticks; i++) {
+        assert_true(tact_session_step(session, 0, NULL) >= 0);
+    }
+}
+
+static const double *target_of(struct tact_session *session)
+{
+    return tact_hand_state(tact_world_hand(tact_session_world(session), 0)).target;
+}
+
+/* The device's axes are turned: a half turn about x and y's bisector swaps x and y and reverses z.
+ * Motion is scaled, angles are not, and a quaternion that changes its sign is the same attitude. */
+static void moves_in_the_frame_of_the_world(void **state)
+{
+    (void)state;
+    struct tact_scene *scene;
+    struct tact_session *session = begin("position: [x, y, z], attitude: [w, i, j, k], scale: 3, "
+                                         "quat_wxyz: [0, 0.7071067811865476, "
+                                         "0.7071067811865476, 0]",
+                                         NULL, &scene);
+    const double *target = target_of(session);
+    for (int k = 0; k <= 1000; k++) {
+        const double t = k / 1000.0, sign = k % 2 ? -1.0 : 1.0;
+        probe.in[X] = 5.0; /* from where it happens to be */
+        probe.in[Y] = -0.02 * t;
+        probe.in[Z] = 0.01 * t;
+        probe.in[W] = sign * cos(0.75 * t);
+        probe.in[I] = sign * sin(0.75 * t);
+        step(session, 1);
+    }
+    const double wanted[6] = {-0.06, 0.0, -0.03, 0.0, 1.5, 0.0};
+    for (int i = 0; i < 6; i++) {
+        print_message("%s%.6f for %.6f", i ? ", " : "target ", target[i], wanted[i]);
+        assert_true(fabs(target[i] - wanted[i]) < 1e-12);
+    }
+    print_message("\n");
+    probe.in[W] = probe.in[I] = 0.0; /* no attitude: it stays */
+    probe.in[X] = 6.0;
+    step(session, 1);
+    assert_true(fabs(target[0] - wanted[0]) < 1e-12 && fabs(target[1] - wanted[1]) < 1e-12);
+    end(session, scene);
+}
+
+/* The wrench goes out along the device's axes: a wall in the world's x pushes against the device's
+ * y, at half the force. */
+static void feels_in_the_frame_of_the_device(void **state)
+{
+    (void)state;
+    struct tact_scene *scene;
+    struct tact_session *session =
+        begin("position: [x, y, z], attitude: [rx, ry, rz], force: [fx, fy, fz], torque: [tx, ty, "
+              "tz], limit: 50, rate: 1e6, turn_limit: 1, turn_rate: 1e4, force_scale: 0.5, "
+              "quat_wxyz: [0.7071067811865476, 0, 0, -0.7071067811865476]",
+              NULL, &scene);
+    step(session, 250); /* the force has faded in */
+    for (int k = 0; k <= 600; k++) {
+        probe.in[Y] = fmin(0.004, 1e-5 * k);
+        step(session, 1);
+    }
+    struct tact_hand *hand = tact_world_hand(tact_session_world(session), 0);
+    const double *torque = tact_hand_state(hand).torque;
+    print_message("force %.4f %.4f %.4f N for 2 N on the device's y\n", probe.out[0], probe.out[1],
+                  probe.out[2]);
+    assert_true(fabs(probe.out[1] + 2.0) < 0.01 && fabs(probe.out[0]) < 1e-9);
+    assert_true(fabs(probe.out[1] + 0.5 * torque[0]) < 1e-12);
+    assert_true(fabs(torque[0] - 4.0) < 0.02);
+    /* Energy is that of the device: half the force over the same motion, 4 mm. */
+    const double energy = tact_session_port(session, 0).energy;
+    print_message("absorbed %.4f mJ\n", energy * 1e3);
+    assert_true(fabs(energy - 0.5 * 0.5 * stiffness * 0.004 * 0.004) < 0.05 * energy);
+    end(session, scene);
+}
+
+/* Rates of a puck move the tool along its own axes; a small deflection does nothing, and a large
+ * one in all directions no more than one. The target does not run away from a tool that is blocked.
+ */
+static void integrates_rates(void **state)
+{
+    (void)state;
+    struct tact_scene *scene;
+    struct tact_session *session =
+        begin("mode: rate, position: [x, y, z], attitude: [rx, ry, rz], dead_zone: 0.1, speed: "
+              "0.2, turn_speed: 2, lower: [-1, -1, -0.02]",
+              NULL, &scene);
+    const double *target = target_of(session);
+    probe.in[X] = -0.05;
+    probe.in[RZ] = 0.08;
+    step(session, 100);
+    assert_true(tact_v3_norm(target) == 0.0 && tact_v3_norm(target + 3) == 0.0);
+    /* The base starts turned by 2 atan(0.6 / 0.8): its x axis is 0.28, 0.96. */
+    probe.in[X] = probe.in[RZ] = 0.0;
+    probe.in[Y] = 0.55; /* half way from the dead zone to 1 */
+    step(session, 100);
+    assert_true(fabs(target[0] + 0.96 * 0.1 * 0.1) < 1e-12);
+    assert_true(fabs(target[1] - 0.28 * 0.1 * 0.1) < 1e-12);
+    probe.in[X] = probe.in[Y] = probe.in[Z] = -1.0;
+    const double before[3] = {target[0], target[1], target[2]};
+    step(session, 10);
+    double moved[3];
+    tact_v3_sub(moved, target, before);
+    assert_true(fabs(tact_v3_norm(moved) - 0.2 * 0.01) < 1e-12);
+    probe.in[X] = probe.in[Y] = 0.0;
+    step(session, 1000);
+    assert_true(target[2] == -0.02);
+    memset(probe.in, 0, sizeof probe.in);
+    probe.in[RX] = 1.0;
+    step(session, 100);
+    assert_true(fabs(tact_v3_norm(target + 3) - 0.2) < 1e-12);
+    assert_true(fabs(target[3] - 0.2 * 0.28) < 1e-12 && fabs(target[4] - 0.2 * 0.96) < 1e-12);
+    /* Against the wall: no further than what the base's limit of 20 N stretches, 20 mm. */
+    probe.in[RX] = 0.0;
+    probe.in[X] = 0.28;
+    probe.in[Y] = -0.96;
+    step(session, 4000);
+    const double *q = tact_hand_state(tact_world_hand(tact_session_world(session), 0)).q;
+    print_message("target %.4f mm from the tool\n", (target[0] - q[0]) * 1e3);
+    assert_true(target[0] - q[0] > 0.019 && target[0] - q[0] < 0.0201 + 0.2e-3);
+    end(session, scene);
+}
+
+enum event { BY_CLUTCH, BY_FINE, BY_UNPLUG, BY_SILENCE, BY_DEADMAN, BY_STOP, EVENTS };
+
+enum { CYCLE = 1000, BEGINS = 300, ENDS = 650, LEAVES = 850 }; /* [ticks] */
+
+/* Pose and buttons of the device in a tick of a cycle: it presses by 6 mm, moves by 30 mm while the
+ * event lasts, and goes back. */
+static double move_probe(enum event event, int k, double from)
+{
+    const int acts = k >= BEGINS && k < ENDS;
+    const double press = fmin(1.0, (double)k / BEGINS);
+    const double along = fmin(1.0, fmax(0.0, (double)(k - BEGINS) / (ENDS - BEGINS)));
+    const double leave = fmin(1.0, fmax(0.0, (double)(k - LEAVES) / (CYCLE - 1 - LEAVES)));
+    const double away =
+        event == BY_FINE ? 0.01 * sin(3.14159265358979323846 * along) : 0.03 * along;
+    probe.in[CLUTCH] = acts && event == BY_CLUTCH;
+    probe.in[FINE] = acts && event == BY_FINE;
+    probe.deadman = !(acts && event == BY_DEADMAN);
+    probe.state = acts && event == BY_UNPLUG    ? TACT_DEVICE_LOST
+                  : acts && event == BY_SILENCE ? TACT_DEVICE_STALE
+                                                : TACT_DEVICE_OK;
+    const double x = from + 0.006 * press + away - (event == BY_FINE ? 0.006 : 0.003) * leave;
+    probe.in[X] = probe.state == TACT_DEVICE_STALE ? probe.in[X] : x;
+    return x;
+}
+
+struct returns {
+    double last, rise, fall, least_press;
+    int late; /* ticks with force where there is none */
+};
+
+/* The force of a tick: the changes that a person feels, and whether it is gone in time. A force
+ * that goes with its device, or with the deadman, goes at once. */
+static void judge(struct returns *r, enum event event, int k)
+{
+    const double force = tact_v3_norm(probe.out), change = force - r->last;
+    const int within = k >= BEGINS && k < ENDS;
+    const int cut = (event == BY_UNPLUG || event == BY_DEADMAN) && k == BEGINS;
+    const int stopped = event == BY_STOP && k == ENDS;
+    r->rise = fmax(r->rise, change);
+    r->fall = fmax(r->fall, cut || stopped ? 0.0 : -change);
+    r->late += ((cut || stopped || (within && (event == BY_UNPLUG || event == BY_DEADMAN))) ||
+                (within && (event == BY_CLUTCH || event == BY_SILENCE) && k > BEGINS + 210)) &&
+               force > 0.0;
+    r->least_press = k == BEGINS - 1 ? fmin(r->least_press, force) : r->least_press;
+    r->last = force;
+}
+
+/* 3 times each event, 50 in .ci/long, while the tool presses with 3 N or more: between two ticks
+ * the force changes by what the motion of the device makes of it, never by K times 1 mm. */
+static void returns_without_a_jump(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/tact_lead_XXXXXX", path[64];
+    struct tact_scene *scene;
+    struct returns r = {.least_press = INFINITY};
+    uint64_t tick = 0;
+    double from = 0.0;
+    const int times = campaign_size(3, 50);
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/lead.mcap", folder);
+    struct tact_session *session =
+        begin("position: [x, y, z], force: [fx, fy, fz], limit: 50, rate: 1e6, clutch: "
+              "probe.clutch, fine: probe.fine, fine_scale: 0.25",
+              path, &scene);
+    for (int i = 0; i < times * EVENTS; i++) {
+        const enum event event = (enum event)(i % EVENTS);
+        double x = from;
+        for (int k = 0; k < CYCLE; k++) {
+            x = move_probe(event, k, from);
+            if (event != BY_STOP || k < BEGINS || k >= ENDS) {
+                tact_session_tick(session, tick + (uint64_t)k, 0, 0);
+                judge(&r, event, k);
+            }
+        }
+        from = x;
+        tick += CYCLE;
+    }
+    end(session, scene);
+    print_message(
+        "%d times each: pressed with %.2f N or more; force rises by %.4f N, falls by %.4f N "
+        "in a tick; late %d\n",
+        times, r.least_press, r.rise, r.fall, r.late);
+    assert_true(r.least_press > 2.5);
+    assert_true(r.rise < stiffness * 1e-3 && r.fall < stiffness * 1e-3);
+    assert_int_equal(r.late, 0);
+    struct tact_replay_options how = tact_replay_options_default();
+    struct tact_replay_report replayed;
+    struct tact_error err = {.line = 0};
+    how.from = 2000;
+    assert_int_equal(tact_replay_run_with(path, &how, &replayed, &err), 0);
+    assert_true(replayed.differing == 0 && replayed.resyncs == (uint64_t)times);
+    assert_int_equal(remove(path), 0);
+    assert_int_equal(rmdir(folder), 0);
+}
+
+/* Scenes that are refused, with line and key. */
+static void refuses_bad_tools(void **state)
+{
+    (void)state;
+    static const char *const bad[][2] = {
+        {"position: [x, y]", "expected 3 channels, found 2"},
+        {"attitude: [rx, ry]", "of a rotation vector, or 4 of a quaternion, w first; found 2"},
+        {"scale: 2", "expected \"position\", \"attitude\" or both"},
+        {"position: [x, y, z], mode: turbo", "turbo"},
+        {"position: [x, y, z], scale: 0", "greater than 0"},
+        {"position: [x, y, z], speed: 1", "is of \"mode: rate\""},
+        {"mode: rate, position: [x, y, z]", "greater than 0"},
+        {"mode: rate, position: [x, y, z], speed: 1, dead_zone: 1", "dead_zone"},
+        {"mode: rate, position: [x, y, z], speed: 1, force: [fx, fy, fz], limit: 1, rate: 1",
+         "channels are speeds has no force"},
+        {"position: [x, y, z], force: [fx, fy, fz], rate: 1", "greater than 0"},
+        {"position: [x, y, z], torque: [tx, ty, tz], turn_limit: 1, turn_rate: 1",
+         "is felt only with \"attitude\" beside it"},
+        {"position: [x, y, z], fine_scale: 0.5", "expected \"fine\" beside it"},
+        {"position: [x, y, z], lower: [0.1, 0, 0]", "must be within: expected at most 0"},
+        {"position: [x, y, z], clutch: other.b", "no device is named \"other\""},
+        {"position: [x, y, z], quat_wxyz: [0, 0, 0, 0]", "quat_wxyz"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        struct tact_scene *scene;
+        struct tact_error err;
+        char out[4096];
+        tact_number_print(out, sizeof out, text, stiffness, damping, bad[i][0]);
+        assert_int_equal(tact_scene_parse(out, strlen(out), "a.yaml", NULL, &scene, &err), -EINVAL);
+        print_message("%s:%d: %s: %s\n", err.file, err.line, err.key, err.text);
+        assert_true(err.line > 0 && !strncmp(err.key, "tools[0]", 8));
+        assert_true(strstr(err.text, bad[i][1]) || strstr(err.key, bad[i][1]));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(moves_in_the_frame_of_the_world),
+        cmocka_unit_test(feels_in_the_frame_of_the_device),
+        cmocka_unit_test(integrates_rates),
+        cmocka_unit_test(returns_without_a_jump),
+        cmocka_unit_test(refuses_bad_tools),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
