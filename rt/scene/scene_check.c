@@ -8,6 +8,12 @@
 #include "contact/vec.h"
 #include "contact/world/world.h"
 
+/* Beyond these, squares and inverses of masses and inertias overflow in the solver. */
+#define LEAST_MASS 1e-12    /* [kg] */
+#define MOST_MASS 1e12      /* [kg] */
+#define LEAST_INERTIA 1e-24 /* [kg m^2] */
+#define MOST_INERTIA 1e24   /* [kg m^2] */
+
 #define TURN 3.14159265358979323846 /* half of one [rad] */
 
 int tact_scene_check_quat(const struct tact_scene_check *check, double quat_wxyz[4],
@@ -53,6 +59,10 @@ int tact_scene_check_inertia(const struct tact_scene_check *check, const double 
     if (!(largest > 0.0)) {
         return tact_scene_report_bad_value(check, path,
                                            "not positive definite; expected ixx iyy izz > 0");
+    }
+    if (!(largest >= LEAST_INERTIA && largest <= MOST_INERTIA)) {
+        return tact_scene_report_bad_value(check, path, "%g kg m^2; expected %g to %g", largest,
+                                           LEAST_INERTIA, MOST_INERTIA);
     }
     for (int i = 0; i < 6; i++) {
         m[i] = inertia[i] / largest;
@@ -205,6 +215,9 @@ static int check_mass(const struct tact_scene_check *check, const char *owner, d
                                            "missing; expected a mass in kg, or `fixed: true`");
     }
     int rc = tact_scene_need_positive(check, owner, "mass", mass, "kg");
+    rc = rc ? rc
+            : tact_scene_need_between(check, tact_scene_path_of_key(path, owner, "mass"), mass,
+                                      LEAST_MASS, MOST_MASS, "kg");
     if (rc) {
         return rc;
     }

@@ -404,6 +404,33 @@ static void refuses_bad_tools(void **state)
     }
 }
 
+/* A mass or an inertia that no arithmetic survives. */
+static void refuses_absurd_masses(void **state)
+{
+    (void)state;
+    static const char *const bad[][4] = {
+        {"mass: 0.05", "mass: 1e-300", "mass", "must be from 1e-12 to 1e+12 kg, got 1e-300"},
+        {"mass: 0.05", "mass: 1e300", "mass", "must be from 1e-12 to 1e+12 kg, got 1e+300"},
+        {"1e-5, 1e-5, 1e-5", "1e-90, 1e-90, 1e-90", "inertia", "expected 1e-24 to 1e+24"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        struct tact_scene *scene;
+        struct tact_error err;
+        char out[4096], changed[4096], key[64];
+        tact_number_print(out, sizeof out, text, stiffness, damping, "position: [x, y, z]");
+        const char *at = strstr(out, bad[i][0]);
+        assert_non_null(at);
+        snprintf(changed, sizeof changed, "%.*s%s%s", (int)(at - out), out, bad[i][1],
+                 at + strlen(bad[i][0]));
+        assert_int_equal(tact_scene_parse(changed, strlen(changed), "a.yaml", NULL, &scene, &err),
+                         -EINVAL);
+        print_message("%s:%d: %s: %s\n", err.file, err.line, err.key, err.text);
+        snprintf(key, sizeof key, "hands[0].base.%s", bad[i][2]);
+        assert_string_equal(err.key, key);
+        assert_non_null(strstr(err.text, bad[i][3]));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -412,6 +439,7 @@ int main(void)
         cmocka_unit_test(integrates_rates),
         cmocka_unit_test(returns_without_a_jump),
         cmocka_unit_test(refuses_bad_tools),
+        cmocka_unit_test(refuses_absurd_masses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
