@@ -1,0 +1,223 @@
+/*
+ * Real hands at a virtual wall: three recorded people who probe a spring of 40 and of 85 N/m
+ * through a haptic device (Farajian et al., eLife 2020) lead a twin into a rigid wall, and into a
+ * mesh, by couplings as stiff. The recorded command comes out of the twin, its energy is that of
+ * force times motion, and replays are equal bit for bit.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+#include "contact/number.h"
+#include "devices/registry.h"
+#include "rt/log/log_reader.h"
+#include "rt/session/session.h"
+#include "support/campaign.h"
+#include "support/data.h"
+#include "support/replays.h"
+#include "support/run_scene.h"
+
+enum { MOST = 4000, PEOPLE = 3, LEAD = 36, LEAST_ROWS = 200 };
+
+/* A part of a recording: its rows by whole ticks, 13 to 23 ms from one to the next. */
+struct part {
+    int count;
+    int tick[MOST];
+    double position[MOST], command[MOST]; /* [m], [N] */
+};
+
+static char folder[] = "/tmp/tact_probe_XXXXXX";
+
+static const char text[] =
+    "name: probe\n"
+    "materials: [{name: rigid}]\n"
+    "pairs: [{materials: [rigid, rigid], friction: 0, model: %s, overlap: 1e-7, dissipation: 0}]\n"
+    "bodies: [{name: wall, fixed: true, position: [0, -0.11, 0], shapes: [%s]}]\n"
+    "hands:\n"
+    "  - name: hand\n"
+    "    weightless: true\n"
+    "    links:\n"
+    "      - name: tip\n"
+    "        mass: 1e-6\n" /* so that free air feels like nothing */
+    "        inertia: [1e-9, 1e-9, 1e-9, 0, 0, 0]\n"
+    "        joint: {type: slide, axis: [0, 1, 0], start: %g, coupling: {stiffness: %g, damping: "
+    "1e-5}}\n"
+    "        shapes: [{type: box, size: [0.02, 0.02, 0.02], material: rigid}]\n"
+    "devices:\n"
+    "  - name: probe\n"
+    "    type: twin\n"
+    "    settings:\n"
+    "      axes: y\n"
+    "      forces: f\n"
+    "      mass: 0.1\n"
+    "      start: %g\n"
+    "      hand: trajectory\n"
+    "      hand_file: %s/part.csv\n"
+    "      hand_interpolation: linear\n"
+    "      hand_time: t\n"
+    "      hand_stiffness: 1e8\n" /* the person's position, whatever the force */
+    "      hand_damping: 6e3\n"
+    "inputs: [{from: probe.y, to: hand.tip}]\n"
+    "outputs: [{from: hand.tip, to: probe.f, limit: 100, rate: 1e9}]\n";
+
+/* A row of the file; 0 at its end. */
+static int read_row(FILE *file, int *person, double row[3])
+{
+    char line[256];
+    while (fgets(line, sizeof line, file)) {
+        if (sscanf(line, "S%d,%lf,%lf,%lf", person, &row[0], &row[1], &row[2]) == 4) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Rows of a person from LEAD before the first that a spring of this stiffness has pushed back to
+ * the last before another one does, at most `seconds`. */
+static void read_part(FILE *file, int person, double stiffness, double seconds, struct part *out)
+{
+    static double rows[MOST][3];
+    int count = 0, first = -1, last = 0, of;
+    rewind(file);
+    while (count < MOST && read_row(file, &of, rows[count])) {
+        count += of == person;
+    }
+    for (int i = 0; i < count; i++) {
+        const double spring = rows[i][1] < -1e-3 ? -rows[i][2] / rows[i][1] : stiffness;
+        if (rows[i][1] < -1e-3 && fabs(spring - stiffness) < 1.0 && first < 0) {
+            first = i > LEAD ? i - LEAD : 0;
+        }
+        if (fabs(spring - stiffness) < 1.0 && first >= 0 && rows[i][0] < rows[first][0] + seconds) {
+            last = i;
+        } else if (first >= 0) {
+            break;
+        }
+    }
+    assert_true(first >= 0);
+    out->count = last + 1 - first;
+    for (int i = first; i <= last; i++) {
+        out->tick[i - first] = (int)lrint((rows[i][0] - rows[first][0]) * 1e3);
+        out->position[i - first] = rows[i][1];
+        out->command[i - first] = rows[i][2];
+    }
+}
+
+static void write_part(const struct part *part)
+{
+    char path[64], row[64];
+    snprintf(path, sizeof path, "%s/part.csv", folder);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs("t,y\n", file);
+    for (int i = 0; i < part->count; i++) {
+        tact_number_print(row, sizeof row, "%.6f,%.6f\n", part->tick[i] * 1e-3, part->position[i]);
+        fputs(row, file);
+    }
+    assert_int_equal(fclose(file), 0);
+}
+
+/* Largest difference of the recorded command and the force that was sent at its rows, and of the
+ * energy in the log and that of force times motion. */
+static void compare(const char *path, const struct part *part, double *command, double *energy)
+{
+    struct tact_log *log;
+    assert_int_equal(tact_log_open(path, &log, NULL), 0);
+    struct tact_record *record = malloc(tact_layout_bytes(tact_log_layout(log)));
+    const long read = tact_log_field(log, "probe_input", NULL) + 2,
+               sent = tact_log_field(log, "outputs_sent", NULL),
+               port = tact_log_field(log, "hand_tip_coupling", NULL) + 6;
+    double work = 0.0, last_y = 0.0, last_force = 0.0;
+    int row = 0;
+    *command = *energy = 0.0;
+    for (int k = 0; tact_log_next(log, record) > 0; k++) {
+        const double y = record->values[read], force = record->values[sent];
+        work -= k ? last_force * (y - last_y) : 0.0;
+        *energy = fmax(*energy, fabs(work - record->values[port]));
+        while (row < part->count && part->tick[row] < k) {
+            row++;
+        }
+        if (row < part->count && part->tick[row] == k) {
+            *command = fmax(*command, fabs(force - part->command[row]));
+        }
+        last_y = y;
+        last_force = force;
+    }
+    free(record);
+    tact_log_close(log);
+}
+
+static void probes(FILE *file, int person, double stiffness, int mesh)
+{
+    static struct part part;
+    char scene[4096], path[64];
+    struct tact_session_report report;
+    struct tact_session_options options = tact_session_options_default();
+    double command, energy;
+    read_part(file, person, stiffness, campaign_size(3, 100), &part);
+    assert_true(part.count > LEAST_ROWS);
+    write_part(&part);
+    const double start = part.position[0];
+    tact_number_print(scene, sizeof scene, text, mesh ? "volume" : "features",
+                      mesh ? "{type: mesh, generate: {kind: bumpy_cube, edge: 0.2, bump: 0, count: "
+                             "1, triangles: 1200}, material: rigid}"
+                           : "{type: box, size: [0.2, 0.2, 0.2], material: rigid}",
+                      start, stiffness, start, folder);
+    snprintf(path, sizeof path, "%s/probe.mcap", folder);
+    options.types = tact_devices_builtin(&options.type_count);
+    options.clock = TACT_LOOP_FREE;
+    options.record = path;
+    options.replace = 1;
+    options.ticks = (uint64_t)part.tick[part.count - 1] + 1;
+    run_text(scene, &options, &report);
+    compare(path, &part, &command, &energy);
+    print_message("S%d, %g N/m, %s: command off by %.1e N at %d rows, energy by %.1e J\n", person,
+                  stiffness, mesh ? "mesh" : "box", command, part.count, energy);
+    assert_true(command < 1e-4);
+    assert_true(energy < 1e-14);
+    check_replays_of(path, (int)options.ticks, (int)options.ticks / 2 + 1, 1);
+}
+
+static void recorded_commands_are_reproduced(void **state)
+{
+    (void)state;
+    char path[DATA_PATH];
+    FILE *file = data_open("haptic_probe/probe.csv", path);
+    if (!file) {
+        skip();
+    }
+    for (int person = 1; person <= PEOPLE; person++) {
+        for (int i = 0; i < 4; i++) {
+            probes(file, person, i % 2 ? 85.0 : 40.0, i / 2);
+        }
+    }
+    fclose(file);
+}
+
+static int make_folder(void **state)
+{
+    (void)state;
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    char path[64];
+    snprintf(path, sizeof path, "%s/probe.mcap", folder);
+    remove(path);
+    snprintf(path, sizeof path, "%s/part.csv", folder);
+    remove(path);
+    return rmdir(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(recorded_commands_are_reproduced)};
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
