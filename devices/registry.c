@@ -4,7 +4,7 @@
 
 /* The device types of the library, in the order of the table: each is a folder beside this source
  * and a line here. */
-#define TYPES(TYPE)                                                                                \
+#define DEVICE_TYPE_LIST(TYPE)                                                                     \
     TYPE(operator)                                                                                 \
     TYPE(trajectory)                                                                               \
     TYPE(evdev)                                                                                    \
@@ -12,10 +12,10 @@
     TYPE(twin)                                                                                     \
     TYPE(recording)
 
-#define DECLARED(word) extern const struct tact_device_type tact_##word##_type;
-TYPES(DECLARED)
+#define DECLARE_DEVICE_TYPE(word) extern const struct tact_device_type tact_##word##_type;
+DEVICE_TYPE_LIST(DECLARE_DEVICE_TYPE)
 #define ENTRY(word) &tact_##word##_type,
-static const struct tact_device_type *const builtin[] = {TYPES(ENTRY)};
+static const struct tact_device_type *const builtin[] = {DEVICE_TYPE_LIST(ENTRY)};
 
 const struct tact_device_type *const *tact_devices_builtin(size_t *count)
 {

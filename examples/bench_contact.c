@@ -31,7 +31,8 @@ struct bench {
     const struct bench_options *options;
     struct tact_scene *scene;
     struct tact_moments_scratch *scratch;
-    struct player lead; /* solved with the scene's own options; its poses are used by all methods */
+    struct player
+        leading_player; /* solved with the scene's own options; its poses are used by all methods */
     struct player player[BENCH_METHODS];
     double *samples; /* per tick: times of parts, cold sweeps, eliminations, residual, and the same
                         for warm starts */
@@ -97,29 +98,29 @@ static int open_method(struct bench *bench, int method, struct tact_error *err)
 }
 
 /* One tick up to its velocities. */
-static int solve(struct bench *bench, struct player *player)
+static int solve_player_tick(struct bench *bench, struct player *player)
 {
     int rc = tact_world_measure_near(player->world, bench->scratch);
     return rc ? rc : tact_world_solve(player->world, &player->stats);
 }
 
-static int step(struct bench *bench, struct player *player)
+static int step_player(struct bench *bench, struct player *player)
 {
     return tact_world_step(player->world, bench->scratch, &player->stats);
 }
 
 /* Initial state of a contact in a tick: the springs of the leading world, and no impulse. */
-static void begin_contact(const struct tact_contact *lead, struct tact_contact *c)
+static void begin_contact(const struct tact_contact *leading_player, struct tact_contact *c)
 {
     memset(c->warm, 0, sizeof c->warm);
-    c->springs = lead->springs;
+    c->springs = leading_player->springs;
 }
 
 /* Sets the initial poses of the lead, with zero impulses; the springs of patches depend on the
  * poses. */
 static void set_start_poses(const struct bench *bench, struct player *player)
 {
-    struct tact_world *from = bench->lead.world, *to = player->world;
+    struct tact_world *from = bench->leading_player.world, *to = player->world;
     for (int i = 0; i < tact_world_body_count(from); i++) {
         *tact_world_body(to, i) = *tact_world_body(from, i);
     }
@@ -133,8 +134,8 @@ static void set_start_poses(const struct bench *bench, struct player *player)
     }
     tact_world_refresh(to);
     for (int i = tact_world_next_pair(from, -1); i >= 0; i = tact_world_next_pair(from, i)) {
-        const struct tact_contact *lead = tact_world_contact(from, i);
-        begin_contact(lead, tact_world_contact(to, i));
+        const struct tact_contact *leading_player = tact_world_contact(from, i);
+        begin_contact(leading_player, tact_world_contact(to, i));
         tact_world_add_near(to, i);
         int pieces = tact_world_piece(to, i, 0) && tact_world_piece(from, i, 0) ? TACT_PIECES : 0;
         for (int k = 0; k < pieces; k++) {
@@ -153,7 +154,7 @@ static int measure_cold(struct bench *bench, int method, double *sample, struct 
     const int64_t *at = player->watch.at;
     set_start_poses(bench, player);
     int64_t begin_contact = tact_clock_now();
-    int rc = solve(bench, player);
+    int rc = solve_player_tick(bench, player);
     int64_t end = player->stats.contacts ? at[TACT_SOLVE_SWEPT] : at[TACT_SOLVE_FACTORED];
     const int64_t marks[] = {begin_contact, at[TACT_SOLVE_PATCHES], at[TACT_SOLVE_ASSEMBLED],
                              at[TACT_SOLVE_FACTORED], end};
@@ -177,13 +178,13 @@ static int draw_curve(struct bench *bench, int method, struct bench_result *r)
     struct player *player = &bench->player[method];
     set_start_poses(bench, player);
     player->watch.curve = r;
-    int rc = solve(bench, player);
+    int rc = solve_player_tick(bench, player);
     player->watch.curve = NULL;
     return rc;
 }
 
 /* Gravity is 1 % larger in every other tick: adds that change to the velocities. */
-static void load(struct bench *bench, struct tact_world *world)
+static void apply_alternating_gravity(struct bench *bench, struct tact_world *world)
 {
     for (int i = 0; i < tact_world_body_count(world); i++) {
         struct tact_body *body = tact_world_body(world, i);
@@ -197,12 +198,12 @@ static int measure_warm(struct bench *bench, int method, int ticks, struct bench
 {
     struct player *player = &bench->player[method];
     set_start_poses(bench, player);
-    int rc = step(bench, player);
+    int rc = step_player(bench, player);
     for (int i = 0; !rc && i < ticks; i++) {
         if (i % 2 == 0) {
-            load(bench, player->world);
+            apply_alternating_gravity(bench, player->world);
         }
-        rc = step(bench, player);
+        rc = step_player(bench, player);
         bench->samples[i * SAMPLES + SWEEPS_WARM] = player->stats.iterations;
         bench->samples[i * SAMPLES + STEPS_WARM] = player->stats.eliminations;
         r->warm_unsolved +=
@@ -211,7 +212,7 @@ static int measure_warm(struct bench *bench, int method, int ticks, struct bench
     return rc;
 }
 
-static int ascending(const void *a, const void *b)
+static int compare_ascending(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
@@ -229,7 +230,7 @@ static struct bench_spread compute_spread(const double *samples, int column, int
         s.deviation += (work[i] - s.mean) * (work[i] - s.mean) / ticks;
     }
     s.deviation = sqrt(s.deviation);
-    qsort(work, (size_t)ticks, sizeof *work, ascending);
+    qsort(work, (size_t)ticks, sizeof *work, compare_ascending);
     s.median = work[ticks / 2];
     s.most = work[ticks - 1];
     return s;
@@ -248,7 +249,7 @@ static int measure_scene(struct bench *bench, struct bench_scene *out)
             double *sample = cold + (size_t)m * size + (size_t)i * SAMPLES;
             rc = measure_cold(bench, m, sample, &out->result[m]);
         }
-        rc = rc ? rc : step(bench, &bench->lead);
+        rc = rc ? rc : step_player(bench, &bench->leading_player);
     }
     for (int m = 0; !rc && m < BENCH_METHODS; m++) {
         struct bench_result *r = &out->result[m];
@@ -270,9 +271,9 @@ static int measure_scene(struct bench *bench, struct bench_scene *out)
     return rc;
 }
 
-static void describe(const struct bench *bench, struct bench_scene *out)
+static void describe_bench_scene(const struct bench *bench, struct bench_scene *out)
 {
-    struct tact_world *world = bench->lead.world;
+    struct tact_world *world = bench->leading_player.world;
     snprintf(out->name, sizeof out->name, "%s", bench->scene->name);
     out->bodies = tact_world_body_count(world);
     out->triangles = 0;
@@ -286,11 +287,11 @@ static int play_scene(struct bench *bench, struct bench_scene *out, struct tact_
 {
     double settle;
     bench->scratch = tact_moments_scratch_create((size_t)1 << 20);
-    int rc = bench->scratch ? open_player(bench, &bench->lead, err) : -ENOMEM;
+    int rc = bench->scratch ? open_player(bench, &bench->leading_player, err) : -ENOMEM;
     if (rc) {
         return rc;
     }
-    describe(bench, out);
+    describe_bench_scene(bench, out);
     bench_published(out->name, &out->published, &settle, &out->ticks);
     out->ticks = bench->options->ticks > 0 ? bench->options->ticks : out->ticks;
     settle = bench->options->settle >= 0.0 ? bench->options->settle : settle;
@@ -299,7 +300,7 @@ static int play_scene(struct bench *bench, struct bench_scene *out, struct tact_
         rc = open_method(bench, m, err);
     }
     for (long n = lround(settle / bench->scene->period); !rc && n > 0; n--) {
-        rc = step(bench, &bench->lead);
+        rc = step_player(bench, &bench->leading_player);
     }
     return rc ? rc : measure_scene(bench, out);
 }
@@ -319,7 +320,7 @@ int bench_contact(const char *path, const struct bench_options *options, struct 
     if (rc && !err->text[0]) {
         tact_error_set(err, rc, "%s cannot be measured: %s", path, strerror(-rc));
     }
-    tact_session_destroy(bench.lead.session);
+    tact_session_destroy(bench.leading_player.session);
     for (int m = 0; m < BENCH_METHODS; m++) {
         tact_session_destroy(bench.player[m].session);
     }

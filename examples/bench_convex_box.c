@@ -10,9 +10,9 @@
 #include "contact/world/world.h"
 
 #define FINE 2e-6               /* step of the reference solution [s] */
-#define PERIOD 1e-4             /* the paper's h [s] */
+#define PAPER_TIME_STEP 1e-4    /* the paper's h [s] */
 #define PRESSURE 2e5            /* rise of the pressure with depth [Pa/m] */
-#define MASS 1.0                /* [kg] */
+#define BOX_MASS 1.0            /* [kg] */
 #define START_CORNER_DEPTH 0.04 /* depth of the lowest corner at the start [m] */
 
 static const double half[3] = {0.1, 0.075, 0.05};
@@ -21,7 +21,7 @@ static const double start_turn[4] = {0.9, 0.2, 0.3, 0.1};
 const char *const convex_push_names[CONVEX_PUSHES] = {
     "exact", "deepest point", "deepest point, fine", "field", "field, 1 ms"};
 
-static const double periods[CONVEX_PUSHES] = {FINE, PERIOD, FINE, PERIOD, 1e-3};
+static const double periods[CONVEX_PUSHES] = {FINE, PAPER_TIME_STEP, FINE, PAPER_TIME_STEP, 1e-3};
 
 /* The lowest corner from the centre, world. */
 static void find_lowest(const struct tact_pose *pose, double arm[3])
@@ -37,7 +37,7 @@ static void find_lowest(const struct tact_pose *pose, double arm[3])
 static int make_body(struct tact_body *body)
 {
     const double a = half[0] * half[0], b = half[1] * half[1], c = half[2] * half[2];
-    const double share = MASS / 3.0;
+    const double share = BOX_MASS / 3.0;
     const double inertia[6] = {share * (b + c), share * (c + a), share * (a + b), 0.0, 0.0, 0.0};
     double arm[3];
     memset(body, 0, sizeof *body);
@@ -45,12 +45,12 @@ static int make_body(struct tact_body *body)
     tact_quat_normalize(body->pose.quat_wxyz);
     find_lowest(&body->pose, arm);
     body->pose.position[2] = -START_CORNER_DEPTH - arm[2];
-    int rc = tact_body_set_mass(body, MASS, inertia);
+    int rc = tact_body_set_mass(body, BOX_MASS, inertia);
     tact_body_refresh(body);
     return rc;
 }
 
-static void sample(const struct tact_body *body, struct convex_curve *curve, int i)
+static void sample_curve_point(const struct tact_body *body, struct convex_curve *curve, int i)
 {
     double turn[9];
     tact_quat_to_m3(turn, body->pose.quat_wxyz);
@@ -59,8 +59,8 @@ static void sample(const struct tact_body *body, struct convex_curve *curve, int
 }
 
 /* The upward force of the pressure over the surface, and where it acts, from the centre. */
-static int press(const struct tact_shape *box, const struct tact_pose *pose, double *force,
-                 double arm[3])
+static int integrate_surface_pressure(const struct tact_shape *box, const struct tact_pose *pose,
+                                      double *force, double arm[3])
 {
     const struct tact_shape ground = {.kind = TACT_SHAPE_HALFSPACE};
     const struct tact_pose here = tact_pose_identity();
@@ -80,7 +80,7 @@ static void press_at_deepest_corner(const struct tact_pose *pose, double stiffne
 }
 
 /* Integrates the free body under such a force, which is constant within a step. */
-static int integrate(enum convex_push how, struct convex_curve *curve)
+static int integrate_free_body(enum convex_push how, struct convex_curve *curve)
 {
     struct tact_shape box = {.kind = TACT_SHAPE_BOX, .size = {half[0], half[1], half[2]}};
     struct tact_body body;
@@ -89,20 +89,20 @@ static int integrate(enum convex_push how, struct convex_curve *curve)
     double force, arm[3], torque[3], spin[3];
     int rc = tact_shape_tessellate(&box);
     rc = rc ? rc : make_body(&body);
-    rc = rc ? rc : press(&box, &body.pose, &force, arm);
+    rc = rc ? rc : integrate_surface_pressure(&box, &body.pose, &force, arm);
     const double stiffness = rc ? 0.0 : force / START_CORNER_DEPTH; /* as much force at the start */
     for (long i = 0; !rc && i <= each * (CONVEX_SAMPLES - 1); i++) {
         if (i % each == 0) {
-            sample(&body, curve, (int)(i / each));
+            sample_curve_point(&body, curve, (int)(i / each));
         }
         if (how == CONVEX_EXACT) {
-            rc = press(&box, &body.pose, &force, arm);
+            rc = integrate_surface_pressure(&box, &body.pose, &force, arm);
         } else {
             press_at_deepest_corner(&body.pose, stiffness, &force, arm);
         }
         tact_v3_set(torque, arm[1] * force, -arm[0] * force, 0.0);
         tact_m3_mul_v3(spin, body.inverse_world, torque);
-        body.twist[2] += h * force / MASS;
+        body.twist[2] += h * force / BOX_MASS;
         tact_v3_axpy(body.twist + 3, h, spin);
         tact_body_drift(&body, h);
     }
@@ -146,7 +146,7 @@ static int simulate_field_model(struct convex_curve *curve)
     }
     for (long i = 0; !rc && i <= each * (CONVEX_SAMPLES - 1); i++) {
         if (i % each == 0) {
-            sample(tact_world_body(world, 0), curve, (int)(i / each));
+            sample_curve_point(tact_world_body(world, 0), curve, (int)(i / each));
         }
         rc = tact_world_step(world, scratch, &stats);
     }
@@ -165,8 +165,9 @@ int convex_box(struct convex_curve curve[CONVEX_PUSHES])
         struct convex_curve *c = &curve[i];
         c->period = periods[i];
         c->deviation = 0.0;
-        rc = i == CONVEX_FIELD || i == CONVEX_FIELD_COARSE ? simulate_field_model(c)
-                                                           : integrate((enum convex_push)i, c);
+        rc = i == CONVEX_FIELD || i == CONVEX_FIELD_COARSE
+                 ? simulate_field_model(c)
+                 : integrate_free_body((enum convex_push)i, c);
         for (int k = 0; k < CONVEX_SAMPLES; k++) {
             double roll = fabs(remainder(c->roll[k] - curve->roll[k], 2.0 * M_PI));
             double pitch = fabs(c->pitch[k] - curve->pitch[k]);

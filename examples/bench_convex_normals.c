@@ -9,7 +9,7 @@
 
 /* ---- figure 4 ---- */
 
-#define SPEED 0.2 /* speed of the inner parallelogram [m/s] */
+#define INNER_SPEED 0.2 /* speed of the inner parallelogram [m/s] */
 #define PLATE_THICKNESS 0.03
 #define HOLE_HEIGHT 0.02
 #define INNER_OVER_HOLE_SIZE 0.9 /* the inner one over the hole */
@@ -83,7 +83,8 @@ static int make_frame_world(const struct tact_shape shape[SHAPES], const double 
 }
 
 /* How far the inner one goes at that velocity until it is at rest. */
-static int move(const struct tact_shape shape[SHAPES], const double velocity[2], double *moved)
+static int distance_until_rest(const struct tact_shape shape[SHAPES], const double velocity[2],
+                               double *moved)
 {
     struct tact_world_options options = tact_world_options_default();
     struct tact_moments_scratch *scratch = tact_moments_scratch_create(1024);
@@ -117,7 +118,7 @@ int convex_hole(struct convex_hole hole[CONVEX_WAYS])
         rc = tact_distance_find(&shape[SIDES], &here, &shape[i], &here, &side[i]);
     }
     for (int i = 0; !rc && i < CONVEX_WAYS; i++) {
-        const double *n = side[i].normal, velocity[2] = {-SPEED * n[0], -SPEED * n[1]};
+        const double *n = side[i].normal, velocity[2] = {-INNER_SPEED * n[0], -INNER_SPEED * n[1]};
         struct convex_hole *h = &hole[i];
         h->angle = atan2(-n[1], -n[0]);
         h->gap = side[i].distance;
@@ -125,7 +126,7 @@ int convex_hole(struct convex_hole hole[CONVEX_WAYS])
         for (int k = 0; k < SIDES; k++) {
             h->least = fmin(h->least, -tact_v3_dot(n, side[k].normal));
         }
-        rc = move(shape, velocity, &h->moved);
+        rc = distance_until_rest(shape, velocity, &h->moved);
     }
     for (int i = 0; i < SHAPES; i++) {
         tact_shape_release(&shape[i]);

@@ -4,7 +4,7 @@
 #include "bench_convex.h"
 #include "text.h"
 
-#define DEGREES (180.0 / M_PI)
+#define DEGREES_PER_RADIAN (180.0 / M_PI)
 
 static int is_figure_requested(const struct convex_figures *f, int figure)
 {
@@ -25,9 +25,10 @@ static void print_box(const struct convex_curve *curve)
     for (int i = 0; i < CONVEX_PUSHES; i++) {
         printf("%-20s %6.3f ms", convex_push_names[i], 1e3 * curve[i].period);
         for (int k = 0; k < CONVEX_SAMPLES; k += EACH) {
-            printf("  %6.2f %6.2f", DEGREES * curve[i].roll[k], DEGREES * curve[i].pitch[k]);
+            printf("  %6.2f %6.2f", DEGREES_PER_RADIAN * curve[i].roll[k],
+                   DEGREES_PER_RADIAN * curve[i].pitch[k]);
         }
-        printf(" %8.3f\n", DEGREES * curve[i].deviation);
+        printf(" %8.3f\n", DEGREES_PER_RADIAN * curve[i].deviation);
     }
 }
 
@@ -37,8 +38,9 @@ static void print_hole(const struct convex_hole *hole)
          "margin is a\ncontact, as drawn, every motion is cancelled; features know the gap\n"
          "   direction      gap [mm]   moves, features   as drawn");
     for (int i = 0; i < CONVEX_WAYS; i++) {
-        printf("%8.1f degrees %10.6f %14.6f      %s\n", DEGREES * hole[i].angle, 1e3 * hole[i].gap,
-               1e3 * hole[i].moved, hole[i].least < 0.0 ? "not at all" : "freely");
+        printf("%8.1f degrees %10.6f %14.6f      %s\n", DEGREES_PER_RADIAN * hole[i].angle,
+               1e3 * hole[i].gap, 1e3 * hole[i].moved,
+               hole[i].least < 0.0 ? "not at all" : "freely");
     }
 }
 
@@ -49,7 +51,7 @@ static void print_ball(const struct convex_ball *ball)
          "  offset [mm]   depth [mm]   aside, tact [mm]   centres: angle [degrees]   aside [mm]");
     for (int i = 0; i < CONVEX_OFFSETS; i++) {
         printf("%13.0f %12.6f %18.6f %26.2f %12.3f\n", 1e3 * ball[i].offset, 1e3 * ball[i].depth,
-               1e3 * ball[i].beside, DEGREES * ball[i].angle, 1e3 * ball[i].aside);
+               1e3 * ball[i].beside, DEGREES_PER_RADIAN * ball[i].angle, 1e3 * ball[i].aside);
     }
 }
 
@@ -142,8 +144,8 @@ void convex_figure(FILE *to, const struct convex_figures *figures, const char *t
         const struct convex_curve *c = &figures->curve[i];
         fprintf(to, "$D%d << EOD\n", i);
         for (int k = 0; k < CONVEX_SAMPLES; k++) {
-            fprintf(to, "%.6g %.9g %.9g\n", k * CONVEX_SAMPLE, DEGREES * c->roll[k],
-                    DEGREES * c->pitch[k]);
+            fprintf(to, "%.6g %.9g %.9g\n", k * CONVEX_SAMPLE, DEGREES_PER_RADIAN * c->roll[k],
+                    DEGREES_PER_RADIAN * c->pitch[k]);
         }
         fputs("EOD\n", to);
     }

@@ -20,7 +20,7 @@ void bench_csv(FILE *to, const struct bench_scene *scenes, int count)
     }
 }
 
-static void data(FILE *to, const struct bench_scene *scenes, int count)
+static void write_plot_data(FILE *to, const struct bench_scene *scenes, int count)
 {
     for (int i = 0; i < count; i++) {
         for (int m = 0; m < BENCH_METHODS; m++) {
@@ -41,7 +41,7 @@ void bench_figure(FILE *to, const struct bench_scene *scenes, int count, const c
         fprintf(to, "set terminal %s size %d,%d font 'DejaVu Sans,12'\n", terminal, 520 * columns,
                 400 * rows);
     }
-    data(to, scenes, count);
+    write_plot_data(to, scenes, count);
     fprintf(to,
             "set multiplot layout %d,%d\nset logscale y\nset yrange [1e-17:10]\n"
             "set format y '10^{%%L}'\nset grid lw 0.6 lc rgb '#E4E4E4'\nset key top right\n"

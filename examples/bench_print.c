@@ -102,7 +102,7 @@ static json_t *spread_json(const struct bench_spread *s)
                      s->median, "most", s->most);
 }
 
-static json_t *result(const struct bench_result *r)
+static json_t *result_json(const struct bench_result *r)
 {
     json_t *time = json_object();
     for (int i = 0; i < BENCH_PARTS; i++) {
@@ -119,7 +119,7 @@ static json_t *result(const struct bench_result *r)
 }
 
 /* The paper's column of a scene, times in us as ours. */
-static json_t *paper(const struct bench_published *p, int column)
+static json_t *paper_column_json(const struct bench_published *p, int column)
 {
     json_t *all = json_object(), *time = json_object();
     for (int i = 0; i < BENCH_PARTS && p->time[column][0] > 0.0; i++) {
@@ -148,17 +148,17 @@ int bench_print_json(const struct bench_scene *scenes, int count,
         const struct bench_scene *s = &scenes[i];
         json_t *methods = json_object();
         for (int m = 0; m < BENCH_METHODS; m++) {
-            json_object_set_new(methods, bench_method_names[m], result(&s->result[m]));
+            json_object_set_new(methods, bench_method_names[m], result_json(&s->result[m]));
         }
         json_t *one =
             json_pack("{s:s, s:i, s:i, s:I, s:o}", "name", s->name, "bodies", s->bodies, "ticks",
                       s->ticks, "triangles", (json_int_t)s->triangles, "methods", methods);
         if (s->published.scene) {
-            json_object_set_new(one, "paper",
-                                json_pack("{s:s, s:o, s:o}", "scene", s->published.scene,
-                                          bench_method_names[published[0]], paper(&s->published, 0),
-                                          bench_method_names[published[1]],
-                                          paper(&s->published, 1)));
+            json_object_set_new(
+                one, "paper",
+                json_pack("{s:s, s:o, s:o}", "scene", s->published.scene,
+                          bench_method_names[published[0]], paper_column_json(&s->published, 0),
+                          bench_method_names[published[1]], paper_column_json(&s->published, 1)));
         }
         json_array_append_new(list_of, one);
     }

@@ -76,7 +76,7 @@ int calibrate_copy_settings(struct calibrate_file *file, const struct tact_devic
 }
 
 /* A text in double quotes, as YAML has it. */
-static void quote(FILE *to, const char *text)
+static void write_quoted_text(FILE *to, const char *text)
 {
     fputc('"', to);
     for (; *text; text++) {
@@ -94,7 +94,7 @@ static void quote(FILE *to, const char *text)
 static void print_value(FILE *to, const struct calibrate_entry *entry)
 {
     if (!entry->count) {
-        quote(to, entry->text);
+        write_quoted_text(to, entry->text);
     }
     for (int i = 0; i < entry->count; i++) {
         fprintf(to, "%s%.10g", i ? ", " : "[", entry->number[i]);

@@ -75,7 +75,7 @@ int calibrate_observe(const struct tact_device *device, double seconds,
 }
 
 /* Appends to the list of results. */
-static void add_entry(const struct calibrate_options *o, const char *list, json_t *entry)
+static void append_result_entry(const struct calibrate_options *o, const char *list, json_t *entry)
 {
     if (!json_object_get(o->report, list)) {
         json_object_set_new(o->report, list, json_array());
@@ -104,10 +104,10 @@ static int measure_axis(const struct calibrate_options *o, const char *name,
     char key[96];
     const int moves = span[2] - span[0] >= 2.0 && span[2] - span[0] > 4.0 * span[3];
     if (o->report) {
-        add_entry(o, "axes",
-                  json_pack("{s:s, s:b, s:f, s:f, s:f, s:f}", "name", name, "moved", moves,
-                            "lowest", span[0], "rest", span[1], "highest", span[2], "width",
-                            span[3]));
+        append_result_entry(o, "axes",
+                            json_pack("{s:s, s:b, s:f, s:f, s:f, s:f}", "name", name, "moved",
+                                      moves, "lowest", span[0], "rest", span[1], "highest", span[2],
+                                      "width", span[3]));
     } else if (moves) {
         printf("  %-14s %8.6g .. %.6g, at rest %.6g +- %.6g\n", name, span[0], span[2], span[1],
                span[3]);
@@ -213,15 +213,16 @@ static int fit_map(const struct calibrate_options *o, const double *x, const dou
             predicted = predicted * x[i] + c[k];
         }
         if (o->report) {
-            add_entry(o, "points",
-                      json_pack("{s:f, s:f, s:f}", "volts", x[i], "value", y[i], "map", predicted));
+            append_result_entry(
+                o, "points",
+                json_pack("{s:f, s:f, s:f}", "volts", x[i], "value", y[i], "map", predicted));
         } else {
             printf("  %10.6f V: %10.6g, the map says %10.6g\n", x[i], y[i], predicted);
         }
         worst = fmax(worst, fabs(predicted - y[i]));
     }
     for (int k = 0; o->report && k < terms; k++) {
-        add_entry(o, "coefficients", json_real(c[k]));
+        append_result_entry(o, "coefficients", json_real(c[k]));
     }
     if (o->report) {
         json_object_set_new(o->report, "worst", json_real(worst));
@@ -311,9 +312,10 @@ int calibrate_zero(const struct calibrate_options *o, const struct tact_device *
         }
         bias[count++] = seen[i].mean;
         if (o->report) {
-            add_entry(o, "gauges",
-                      json_pack("{s:s, s:f, s:s, s:f}", "name", name, "bias", seen[i].mean, "unit",
-                                device->info.input[i].unit, "noise", seen[i].deviation));
+            append_result_entry(o, "gauges",
+                                json_pack("{s:s, s:f, s:s, s:f}", "name", name, "bias",
+                                          seen[i].mean, "unit", device->info.input[i].unit, "noise",
+                                          seen[i].deviation));
         } else {
             printf("  %-14s %.6f %s, noise %.2g\n", name, seen[i].mean, device->info.input[i].unit,
                    seen[i].deviation);

@@ -10,7 +10,7 @@
 #include "drawing.h"
 #include "words.h"
 
-#define FOLDER "examples/scenes"
+#define SCENE_FOLDER "examples/scenes"
 
 static const char help[] =
     "usage: tact bench contact [SCENE.yaml]... [OPTION]...\n"
@@ -28,7 +28,7 @@ static const char help[] =
     "polyhedra, as the paper reads it and by tact, beside an exact answer; no scenes then.\n\n"
     "  --scene NAME     one of octagon, stack_tapered, sphere_slope, bumpy_cube, salad in the\n"
     "                   folder of scenes; may be given again; default, without SCENE.yaml: all\n"
-    "  --scenes FOLDER  where those are; default " FOLDER "\n"
+    "  --scenes FOLDER  where those are; default " SCENE_FOLDER "\n"
     "  --figure N       3 (a box that is pushed out), 4 (a parallelogram in a hole) or 5 (a ball "
     "in\n"
     "                   a long box); may be given again\n"
@@ -227,7 +227,7 @@ int cmd_bench(int argc, char **argv)
         {"output", required_argument, NULL, 'o'}, {"sweeps", required_argument, NULL, 'n'},
         {"json", no_argument, NULL, 'j'},         {"force", no_argument, NULL, 'F'},
         {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0}};
-    struct query q = {.name = argv[0], .folder = FOLDER};
+    struct query q = {.name = argv[0], .folder = SCENE_FOLDER};
     q.options = (struct bench_options){.sweeps = 2000, .settle = -1.0, .update = 1e-10};
     int c, code = 0;
     while (!code && (c = getopt_long(argc, argv, "ho:", longs, NULL)) != -1) {

@@ -87,8 +87,8 @@ static int load_device_scene(const char *path, struct tact_scene **scene)
     snprintf(folder, sizeof folder, "%s", path);
     char *directory = dirname(folder);
     const struct tact_scene_files files = {get_file, directory};
-    const char *slash = strrchr(path, '/');
-    int rc = get_file(directory, slash ? slash + 1 : path, &text, &size);
+    const char *last_slash = strrchr(path, '/');
+    int rc = get_file(directory, last_slash ? last_slash + 1 : path, &text, &size);
     copy = rc || !text ? NULL : malloc(size + 1);
     if (!copy) {
         fprintf(stderr, "tact: %s: cannot be read: %s\n", text_shown(path),
@@ -136,7 +136,7 @@ static int open_calibrated_device(const struct tact_scene_device *def,
                                   const struct calibrate_options *o, const char *directory,
                                   struct tact_device *device)
 {
-    static int quiet = 1;
+    static int without_messages = 1;
     struct tact_device_setting settings[64];
     struct tact_error err = {.line = 0};
     int count = 0;
@@ -161,7 +161,7 @@ static int open_calibrated_device(const struct tact_scene_device *def,
                                               .settings = settings,
                                               .setting_count = count,
                                               .period = 1e-3,
-                                              .messages = {command_message, &quiet}};
+                                              .messages = {command_message, &without_messages}};
     if (type->open(&config, device, &err)) {
         command_error(&err);
         return EXIT_BAD;

@@ -73,7 +73,7 @@ static void print_axes(const struct tact_attached_input *input)
 }
 
 /* One of several words under a key, in lines of a screen's width; *column: 0 before the first. */
-static void word(const char *key, const char *text, int *column)
+static void print_word_wrapped(const char *key, const char *text, int *column)
 {
     if (*column == 0 || *column + (int)strlen(text) > 85) {
         printf("%s  %-8s", *column ? "\n" : "", *column ? "" : key);
@@ -87,7 +87,7 @@ static void print_buttons(const struct tact_attached_input *input)
     int column = 0;
     for (int i = 0; i < input->channel_count; i++) {
         if (!input->channel[i].axis) {
-            word("buttons", input->channel[i].name, &column);
+            print_word_wrapped("buttons", input->channel[i].name, &column);
         }
     }
     if (column) {
@@ -110,7 +110,7 @@ static void print_forces(const struct tact_attached_input *input)
         char text[96];
         snprintf(text, sizeof text, "%s as %s%s", input->force[i].name, input->force[i].effect,
                  i + 1 < input->force_count ? "," : "");
-        word("forces", text, &column);
+        print_word_wrapped("forces", text, &column);
     }
     puts("");
 }
@@ -163,7 +163,7 @@ static void print_board(const struct tact_attached_board *board)
 }
 
 /* A node without a card, which one can be attached to. */
-static int is_empty(const struct tact_attached_board *board)
+static int is_board_node_empty(const struct tact_attached_board *board)
 {
     return board->access.error == -ENODEV;
 }
@@ -182,7 +182,7 @@ static void print_not_listed(const struct tact_attached *attached)
     }
     for (int i = 0; i < attached->board_count; i++) {
         const struct tact_attached_board *board = &attached->board[i];
-        if (is_empty(board)) {
+        if (is_board_node_empty(board)) {
             printf("%s%s: %s; to attach one: %s\n", before++ ? "" : "\n", board->path,
                    board->access.why, board->access.fix);
         }
@@ -193,7 +193,7 @@ static void print_all(const struct tact_attached *attached)
 {
     int pushes = 0, cards = 0;
     for (int i = 0; i < attached->board_count; i++) {
-        cards += !is_empty(&attached->board[i]);
+        cards += !is_board_node_empty(&attached->board[i]);
     }
     for (int i = 0; i < attached->input_count; i++) {
         pushes += attached->input[i].force_count > 0;
@@ -214,7 +214,7 @@ static void print_all(const struct tact_attached *attached)
         }
     }
     for (int i = 0; i < attached->board_count; i++) {
-        if (!is_empty(&attached->board[i])) {
+        if (!is_board_node_empty(&attached->board[i])) {
             print_board(&attached->board[i]);
         }
     }

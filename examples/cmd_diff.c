@@ -52,7 +52,7 @@ static int next_common(struct sides *s, struct difference *d)
     return rc[0] < 0 ? rc[0] : (rc[1] < 0 ? rc[1] : rc[0] && rc[1]);
 }
 
-static int compare(char **paths, struct sides *s, struct difference *d, struct tact_error *err)
+static int compare_logs(char **paths, struct sides *s, struct difference *d, struct tact_error *err)
 {
     for (int i = 0; i < 2; i++) {
         int rc = tact_log_open(paths[i], &s->log[i], err);
@@ -84,7 +84,7 @@ int cmd_diff(int argc, char **argv)
     struct difference d = {0};
     struct tact_error err = {.line = 0};
     int code;
-    if (compare(argv + optind, &s, &d, &err)) {
+    if (compare_logs(argv + optind, &s, &d, &err)) {
         code = command_error(&err);
     } else {
         int whole = tact_log_state(s.log[0])->complete && tact_log_state(s.log[1])->complete;

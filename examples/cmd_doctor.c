@@ -8,7 +8,7 @@
 #include "rt/doctor.h"
 #include "text.h"
 
-#define DEVICES 8 /* maximum number of OpenCL devices to test */
+#define MAX_TESTED_DEVICES 8 /* maximum number of OpenCL devices to test */
 
 static const char help[] =
     "usage: tact doctor [OPTION]...\n\n"
@@ -38,15 +38,15 @@ static void add_opencl_device(struct tact_doctor_report *report, const struct ta
 /* OpenCL is never a failure: without it the host computes moments. */
 static void check_opencl(struct tact_doctor_report *report)
 {
-    struct tact_opencl_device devices[DEVICES];
+    struct tact_opencl_device devices[MAX_TESTED_DEVICES];
     struct tact_error err = {.line = 0};
     size_t count = 0;
-    if (tact_opencl_list(devices, DEVICES, &count, 1, &err)) {
+    if (tact_opencl_list(devices, MAX_TESTED_DEVICES, &count, 1, &err)) {
         tact_doctor_add(report, "opencl", TACT_DOCTOR_WARN,
                         "apt-get install pocl-opencl-icd, or the driver of the GPU", "%s",
                         err.text);
     }
-    for (size_t i = 0; i < count && i < DEVICES; i++) {
+    for (size_t i = 0; i < count && i < MAX_TESTED_DEVICES; i++) {
         add_opencl_device(report, &devices[i]);
     }
 }

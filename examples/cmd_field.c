@@ -102,8 +102,8 @@ static int time_queries(struct answer *a)
     return rc;
 }
 
-static int compute(const struct request *q, const struct word_shape *of, struct answer *a,
-                   struct tact_error *err)
+static int compute_field(const struct request *q, const struct word_shape *of, struct answer *a,
+                         struct tact_error *err)
 {
     double before = processor_time();
     int rc = tact_field_of_shape(&of->shape, &q->material, &a->field, err);
@@ -161,7 +161,7 @@ static int answer_field(const struct request *q, const char *name, const char *w
     if (!rc && !a.mesh) {
         return command_usage(name, "%s has no surface that ends; expected a mesh", word);
     }
-    if (!rc && (rc = compute(q, of, &a, &err))) {
+    if (!rc && (rc = compute_field(q, of, &a, &err))) {
         tact_error_at(&err, word, 0, 0, NULL);
     }
     int code = EXIT_FILE;

@@ -13,7 +13,7 @@
 #include "output.h"
 #include "text.h"
 
-#define FACTS 5
+#define IMPORT_FACT_COUNT 5
 
 typedef unsigned long long ull;
 
@@ -119,11 +119,11 @@ static int load_template_scene(const struct import *i, struct tact_scene **out,
 }
 
 /* Counts of imported and omitted rows, as facts of the log. */
-static void format_facts(const struct import *i, char text[FACTS][512],
-                         struct tact_log_fact facts[FACTS])
+static void format_facts(const struct import *i, char text[IMPORT_FACT_COUNT][512],
+                         struct tact_log_fact facts[IMPORT_FACT_COUNT])
 {
-    static const char *const keys[FACTS] = {"import_source", "import_rows", "import_gaps",
-                                            "import_repeats", "import_resampling"};
+    static const char *const keys[IMPORT_FACT_COUNT] = {
+        "import_source", "import_rows", "import_gaps", "import_repeats", "import_resampling"};
     size_t used = 0;
     snprintf(text[0], sizeof text[0], "%s", i->csv_path);
     snprintf(text[1], sizeof text[1], "%zu rows, %.6g Hz, %llu dropped as their time repeats",
@@ -137,20 +137,21 @@ static void format_facts(const struct import *i, char text[FACTS][512],
     }
     snprintf(text[4], sizeof text[4], "linear, repeated rows %s",
              import_fills_repeats(i) ? "filled" : "kept");
-    for (int k = 0; k < FACTS; k++) {
+    for (int k = 0; k < IMPORT_FACT_COUNT; k++) {
         facts[k] = (struct tact_log_fact){keys[k], text[k]};
     }
 }
 
-static int record(const struct import *i, const char *out, int force, const int *quiet,
-                  struct tact_session_report *report, struct tact_error *err)
+static int record_imported_session(const struct import *i, const char *out, int force,
+                                   const int *quiet, struct tact_session_report *report,
+                                   struct tact_error *err)
 {
     const struct tact_device_type *types[16] = {&import_type};
     struct tact_session_options options = tact_session_options_default();
-    struct tact_log_fact facts[FACTS];
+    struct tact_log_fact facts[IMPORT_FACT_COUNT];
     struct tact_scene *scene = NULL;
     struct tact_session *session;
-    char text[FACTS][512];
+    char text[IMPORT_FACT_COUNT][512];
     size_t count;
     const struct tact_device_type *const *builtin = tact_devices_builtin(&count);
     const struct tact_log_attachment map = {"import.yaml", "application/yaml", i->map_text,
@@ -159,7 +160,7 @@ static int record(const struct import *i, const char *out, int force, const int 
         .attachments = &map,
         .attachment_count = 1,
         .facts = facts,
-        .fact_count = FACTS,
+        .fact_count = IMPORT_FACT_COUNT,
         .joints = i->joint,
         .joint_count = i->joint_count,
         .bodies = i->body,
@@ -231,7 +232,7 @@ static int import_data(struct import *i, const char *out, int force, int json, c
     struct tact_session_report report = {.fallback_ticks = 0};
     int rc = import_read_map(i, &err);
     rc = rc ? rc : import_read_rows(i, &err);
-    rc = rc ? rc : record(i, out, force, quiet, &report, &err);
+    rc = rc ? rc : record_imported_session(i, out, force, quiet, &report, &err);
     if (rc < 0) {
         return command_error(&err);
     }

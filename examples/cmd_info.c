@@ -32,7 +32,7 @@ static const char help[] =
     "  tact run examples/scenes/ruler.yaml --record ruler.mcap\n"
     "  tact info ruler.mcap\n";
 
-static const char *fact(const struct tact_log *log, const char *key)
+static const char *fact_or_unknown(const struct tact_log *log, const char *key)
 {
     const char *value = tact_log_fact(log, key);
     return value ? value : "unknown";
@@ -48,7 +48,7 @@ static void print_log_end(const struct info *i)
         strftime(when, sizeof when, ", recorded %Y-%m-%d %H:%M:%S", &tm);
     }
     printf("%s: %.3f s%s, %s\n\n", text_shown(i->path), info_duration(i), when,
-           text_shown(fact(i->log, "realtime")));
+           text_shown(fact_or_unknown(i->log, "realtime")));
     if (st->complete) {
         puts("  end        complete: closed by its recorder, every byte checked");
     } else if (st->recording) {

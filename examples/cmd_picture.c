@@ -119,7 +119,7 @@ static int choose_moments(struct strip *s)
 
 /* Reads the records of a moment and the tick before it. The first tick has no predecessor and
  * cannot be recomputed: the second is used in its place. */
-static int gather(struct strip *s, struct tact_record *record[2], int frame)
+static int gather_frame_records(struct strip *s, struct tact_record *record[2], int frame)
 {
     double tick = round(s->options.time[frame] / s->view.scene->period);
     uint64_t first = tact_log_state(s->log)->first_tick;
@@ -154,7 +154,7 @@ static int gather_all_frames(struct strip *s)
     struct tact_record *record[2] = {malloc(bytes), malloc(bytes)};
     int rc = record[0] && record[1] ? 0 : -ENOMEM, count = s->options.frame_count;
     for (int i = 0; !rc && i < count; i++) {
-        rc = gather(s, record, i);
+        rc = gather_frame_records(s, record, i);
         if (!rc) {
             widen_scale(&s->scenes[i], &s->page.scale);
         }
@@ -205,7 +205,7 @@ static int write_picture(const struct strip *s)
     return drawing_close(&drawing);
 }
 
-static int picture(struct strip *s)
+static int make_picture(struct strip *s)
 {
     struct tact_error err = {.line = 0};
     int quiet = 1;
@@ -270,7 +270,7 @@ int cmd_picture(int argc, char **argv)
                 command_usage(s.command, "-o %s: .png, .svg or .pdf is expected at its end", s.out);
         }
         code = code ? code : output_allowed(s.command, s.out, s.force, &s.path, 1);
-        code = code ? code : picture(&s);
+        code = code ? code : make_picture(&s);
     }
     tact_log_close(s.log);
     tact_scene_log_close(&s.view);

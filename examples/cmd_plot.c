@@ -49,8 +49,8 @@ static int draw_plot(const char *command, const struct plot_session *sessions, i
     return drawing_close(&d);
 }
 
-static int plot(const char *command, char **paths, int count, const struct range *range,
-                const char *out, int force)
+static int make_plot(const char *command, char **paths, int count, const struct range *range,
+                     const char *out, int force)
 {
     struct plot_session *sessions = calloc(2, sizeof *sessions);
     struct tact_error err = {.line = 0};
@@ -117,5 +117,5 @@ int cmd_plot(int argc, char **argv)
     }
     const char *const logs[] = {argv[optind], argv[argc - 1]};
     int code = output_allowed(argv[0], out, force, logs, 2);
-    return code ? code : plot(argv[0], argv + optind, count, &range, out, force);
+    return code ? code : make_plot(argv[0], argv + optind, count, &range, out, force);
 }

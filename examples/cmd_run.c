@@ -17,7 +17,7 @@
 #define EXIT_REFUSED 3 /* real time was required, and refused */
 
 /* Replaces values of the scene by those of the command line. */
-static int override(struct run *run, struct tact_scene *scene)
+static int override_scene_values(struct run *run, struct tact_scene *scene)
 {
     if (run->moments) {
         char *source = strdup(run->moments);
@@ -33,8 +33,8 @@ static int override(struct run *run, struct tact_scene *scene)
 }
 
 /* Whether the run went well, and one line about it where it did not. */
-static int verdict(const struct run *run, const struct tact_session *session, int rc,
-                   const struct tact_session_report *report)
+static int print_run_verdict(const struct run *run, const struct tact_session *session, int rc,
+                             const struct tact_session_report *report)
 {
     const char *path = tact_session_log_path(session);
     const struct tact_realtime_report *rt = &report->loop.realtime;
@@ -66,7 +66,7 @@ static int verdict(const struct run *run, const struct tact_session *session, in
     return rc ? EXIT_BAD : EXIT_GOOD;
 }
 
-static struct tact_pose *poses(struct tact_session *session)
+static struct tact_pose *copy_body_poses(struct tact_session *session)
 {
     int count = tact_world_body_count(tact_session_world(session));
     struct tact_pose *list = calloc((size_t)count + 1, sizeof *list);
@@ -132,10 +132,10 @@ static int run_session(struct run *run, const struct tact_scene *scene)
         command_error(&err);
         return made == -EINTR ? EXIT_BAD : EXIT_USAGE;
     }
-    struct tact_pose *start = poses(session);
+    struct tact_pose *start = copy_body_poses(session);
     int rc = start ? run_session_in_viewer(run, scene, &stream, session, &report) : -ENOMEM;
     live_clear();
-    int code = start ? verdict(run, session, rc, &report) : EXIT_BAD;
+    int code = start ? print_run_verdict(run, session, rc, &report) : EXIT_BAD;
     if (start && code != EXIT_REFUSED && print_run_report(run, session, &report, scene, start)) {
         code = EXIT_BAD;
     }
@@ -174,7 +174,7 @@ static int run_scene(int argc, char **argv, int clock)
     run.options.watch = !run.quiet && isatty(STDERR_FILENO) ? live_show : NULL;
     run.options.watch_user = &live;
     command_catch_signals();
-    code = override(&run, scene) ? EXIT_BAD : run_session(&run, scene);
+    code = override_scene_values(&run, scene) ? EXIT_BAD : run_session(&run, scene);
     tact_plugins_close(plugins);
     tact_scene_free(scene);
     return code;

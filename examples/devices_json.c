@@ -26,7 +26,7 @@ static json_t *access_object(const struct tact_attached_access *access)
                      devices_text(access->fix), "rule", devices_text(access->rule));
 }
 
-static json_t *channels(const struct tact_attached_input *input)
+static json_t *channels_json(const struct tact_attached_input *input)
 {
     json_t *all = json_array();
     for (int i = 0; i < input->channel_count; i++) {
@@ -38,7 +38,7 @@ static json_t *channels(const struct tact_attached_input *input)
     return all;
 }
 
-static json_t *forces(const struct tact_attached_input *input)
+static json_t *forces_json(const struct tact_attached_input *input)
 {
     json_t *all = json_array();
     for (int i = 0; i < input->force_count; i++) {
@@ -56,12 +56,13 @@ static json_t *input_object(const struct tact_attached_input *input)
                      devices_text(input->name), "kind", input->kind, "serial",
                      devices_text(input->serial), "phys", devices_text(input->phys), "bus",
                      (int)input->bus, "vendor", (int)input->vendor, "product", (int)input->product,
-                     "channels", channels(input), "effects", input->effects, "effects_at_a_time",
-                     input->effect_most, "forces", forces(input), "note", devices_text(input->note),
-                     "access", access_object(&input->access), "scene", devices_text(input->scene));
+                     "channels", channels_json(input), "effects", input->effects,
+                     "effects_at_a_time", input->effect_most, "forces", forces_json(input), "note",
+                     devices_text(input->note), "access", access_object(&input->access), "scene",
+                     devices_text(input->scene));
 }
 
-static json_t *subdevices(const struct tact_attached_board *board)
+static json_t *subdevices_json(const struct tact_attached_board *board)
 {
     json_t *all = json_array();
     for (int i = 0; i < board->subdevice_count; i++) {
@@ -86,7 +87,7 @@ static json_t *board_object(const struct tact_attached_board *board)
 {
     return json_pack("{s:s, s:o, s:o, s:o, s:o, s:s}", "path", board->path, "name",
                      devices_text(board->name), "driver", devices_text(board->driver), "subdevices",
-                     subdevices(board), "access", access_object(&board->access), "scene",
+                     subdevices_json(board), "access", access_object(&board->access), "scene",
                      board->scene);
 }
 

@@ -138,7 +138,7 @@ static void report_channels(const struct tact_device *device, const struct seen 
     json_object_set_new(report, "channels", all);
 }
 
-static void summarise(const struct tact_device *device, const struct seen *seen)
+static void print_test_summary(const struct tact_device *device, const struct seen *seen)
 {
     puts("\nchannel          lowest   highest  unit");
     for (int i = 0; i < device->info.input_count; i++) {
@@ -207,7 +207,7 @@ int devices_test(const struct devices_target *target, double seconds, json_t *re
         json_object_set_new(report, "seconds", json_real(seconds));
         report_channels(&device, &seen, report);
     } else {
-        summarise(&device, &seen);
+        print_test_summary(&device, &seen);
     }
     return code;
 }

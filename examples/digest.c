@@ -31,8 +31,8 @@ static uint64_t hash_layout(uint64_t hash, const struct tact_layout *layout)
     return hash;
 }
 
-static uint64_t add_record(uint64_t hash, const struct tact_layout *layout,
-                           const struct tact_record *r)
+static uint64_t hash_record(uint64_t hash, const struct tact_layout *layout,
+                            const struct tact_record *r)
 {
     hash = hash_bytes(hash, &r->tick, sizeof r->tick);
     for (uint32_t i = 0; i < layout->field_count; i++) {
@@ -47,21 +47,21 @@ static uint64_t add_record(uint64_t hash, const struct tact_layout *layout,
     return hash;
 }
 
-static int values(struct tact_log *log, char out[INFO_RESULTS])
+static int digest_of_all_values(struct tact_log *log, char out[INFO_RESULTS])
 {
     const struct tact_layout *layout = tact_log_layout(log);
     struct tact_record *r = malloc(tact_layout_bytes(layout));
     int rc = r ? 1 : -ENOMEM;
     uint64_t hash = hash_layout(UINT64_C(0xcbf29ce484222325), layout);
     while (rc > 0 && (rc = tact_log_next(log, r)) > 0) {
-        hash = add_record(hash, layout, r);
+        hash = hash_record(hash, layout, r);
     }
     free(r);
     snprintf(out, INFO_RESULTS, "%016" PRIx64, hash);
     return rc;
 }
 
-static int results(struct tact_log *log, char out[INFO_RESULTS], struct tact_error *err)
+static int digest_of_results(struct tact_log *log, char out[INFO_RESULTS], struct tact_error *err)
 {
     struct tact_messages messages = {command_message, NULL};
     struct tact_scene_log view;
@@ -80,7 +80,7 @@ static int print_digest_line(const char *path, int of_results)
     if (tact_log_open(path, &log, &err)) {
         return command_error(&err);
     }
-    int rc = of_results ? results(log, digest, &err) : values(log, digest);
+    int rc = of_results ? digest_of_results(log, digest, &err) : digest_of_all_values(log, digest);
     int code = tact_log_state(log)->complete ? EXIT_GOOD : EXIT_DAMAGED;
     tact_log_close(log);
     if (rc) {

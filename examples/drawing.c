@@ -51,7 +51,7 @@ int drawing_open(struct drawing *d, const char *command, const char *out, int fo
 }
 
 /* Starts gnuplot with pipes for the script, the picture and its messages. Returns 0 or an errno. */
-static int start(int script, int picture, int message, pid_t *child)
+static int start_gnuplot(int script, int picture, int message, pid_t *child)
 {
     extern char **environ;
     char *const words[] = {"gnuplot", "-d", "-", NULL}; /* -d: ignores the user's settings */
@@ -75,7 +75,7 @@ static int start(int script, int picture, int message, pid_t *child)
 }
 
 /* Copies gnuplot's output to the file; returns 0 or an errno, and its last bytes in end. */
-static int copy(int from, FILE *to, char end[16])
+static int copy_gnuplot_output(int from, FILE *to, char end[16])
 {
     char block[16384];
     ssize_t n;
@@ -110,10 +110,10 @@ static int run_gnuplot(struct drawing *d, int message)
         pipe2(ends, O_CLOEXEC)) {
         return errno;
     }
-    int rc = start(fileno(d->to), ends[1], message, &child);
+    int rc = start_gnuplot(fileno(d->to), ends[1], message, &child);
     close(ends[1]);
     int started = !rc;
-    rc = rc ? rc : copy(ends[0], d->out.to, end);
+    rc = rc ? rc : copy_gnuplot_output(ends[0], d->out.to, end);
     close(ends[0]);
     while (started && waitpid(child, &status, 0) < 0 && errno == EINTR) {
     }

@@ -8,7 +8,7 @@
 #include "text.h"
 
 /* Names of scenes and devices, quoted as in RFC 4180 if they contain a comma or a quote. */
-static void column(FILE *to, const char *field, const char *element)
+static void write_column_name(FILE *to, const char *field, const char *element)
 {
     const char *name = text_shown(element);
     int quoted = strpbrk(name, ",\"") != NULL;
@@ -22,7 +22,8 @@ static void column(FILE *to, const char *field, const char *element)
 
 /* time, tick, stamp_ns, then name of a field, or name[0], name[1], ... of one with several
    elements, with the name of the joint or channel in place of its number. */
-static void header(FILE *to, const struct tact_layout *layout, const struct export_names *names)
+static void write_csv_header(FILE *to, const struct tact_layout *layout,
+                             const struct export_names *names)
 {
     fprintf(to, "%s,tick,stamp_ns", names->time);
     for (uint32_t i = 0; i < layout->field_count; i++) {
@@ -30,7 +31,7 @@ static void header(FILE *to, const struct tact_layout *layout, const struct expo
         for (uint32_t k = 0; k < f->count; k++) {
             const char *element = names->element[f->offset + k];
             if (element) {
-                column(to, f->name, element);
+                write_column_name(to, f->name, element);
             } else if (f->count > 1) {
                 fprintf(to, ",%s[%" PRIu32 "]", f->name, k);
             } else {
@@ -48,7 +49,7 @@ int export_csv(struct tact_log *log, const struct export_names *names, struct ou
     struct tact_record *r = malloc(tact_layout_bytes(layout));
     FILE *to = out->to;
     int rc = r ? 1 : -ENOMEM;
-    header(to, layout, names);
+    write_csv_header(to, layout, names);
     while (rc > 0 && (rc = tact_log_next(log, r)) > 0) {
         fprintf(to, "%.17g,%" PRIu64 ",%" PRId64, (double)r->tick * names->period, r->tick,
                 r->stamp_ns);

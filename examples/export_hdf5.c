@@ -5,7 +5,7 @@
 #include <hdf5.h>
 #include "export.h"
 
-#define ROWS 1024 /* written at once; also HDF5's chunks */
+#define ROWS_PER_WRITE 1024 /* written at once; also HDF5's chunks */
 
 struct tables {
     hid_t file;
@@ -13,14 +13,14 @@ struct tables {
     const struct export_names *names;
     const struct tact_layout *layout;
     struct tact_record *record;
-    double *rows; /* ROWS of each field, one field after the other */
-    uint64_t tick[ROWS];
-    int64_t stamp[ROWS];
-    double time[ROWS];
+    double *rows; /* ROWS_PER_WRITE of each field, one field after the other */
+    uint64_t tick[ROWS_PER_WRITE];
+    int64_t stamp[ROWS_PER_WRITE];
+    double time[ROWS_PER_WRITE];
     hsize_t used, done;
 };
 
-static int attribute(hid_t at, const char *name, const char *text)
+static int write_text_attribute(hid_t at, const char *name, const char *text)
 {
     hid_t type = H5Tcopy(H5T_C_S1), space = H5Screate(H5S_SCALAR);
     H5Tset_size(type, H5T_VARIABLE);
@@ -34,7 +34,8 @@ static int attribute(hid_t at, const char *name, const char *text)
 }
 
 /* Names of a field's elements, in their order. */
-static int elements(hid_t at, const struct tact_field *f, const struct export_names *names)
+static int write_element_names(hid_t at, const struct tact_field *f,
+                               const struct export_names *names)
 {
     hsize_t count = f->count;
     hid_t type = H5Tcopy(H5T_C_S1), space = H5Screate_simple(1, &count, NULL);
@@ -48,9 +49,10 @@ static int elements(hid_t at, const struct tact_field *f, const struct export_na
     return rc;
 }
 
-static hid_t dataset(hid_t file, const char *name, hid_t type, hsize_t rows, hsize_t columns)
+static hid_t create_dataset(hid_t file, const char *name, hid_t type, hsize_t rows, hsize_t columns)
 {
-    hsize_t size[2] = {rows, columns}, chunk[2] = {rows < ROWS ? rows : ROWS, columns};
+    hsize_t size[2] = {rows, columns},
+            chunk[2] = {rows < ROWS_PER_WRITE ? rows : ROWS_PER_WRITE, columns};
     int rank = columns > 1 ? 2 : 1;
     hid_t space = H5Screate_simple(rank, size, NULL), how = H5Pcreate(H5P_DATASET_CREATE);
     H5Pset_chunk(how, rank, chunk);
@@ -85,7 +87,7 @@ static int flush_tables(struct tables *o)
     for (uint32_t i = 0; !rc && o->used && i < count; i++) {
         const struct tact_field *f = &o->layout->fields[i];
         rc = write_rows(o, o->set[i], H5T_NATIVE_DOUBLE, f->count,
-                        o->rows + (size_t)f->offset * ROWS);
+                        o->rows + (size_t)f->offset * ROWS_PER_WRITE);
     }
     if (!rc && o->used) {
         rc = write_rows(o, o->set[count], H5T_NATIVE_UINT64, 1, o->tick);
@@ -101,7 +103,7 @@ static void append_record(struct tables *o)
 {
     for (uint32_t i = 0; i < o->layout->field_count; i++) {
         const struct tact_field *f = &o->layout->fields[i];
-        memcpy(o->rows + (size_t)f->offset * ROWS + o->used * f->count,
+        memcpy(o->rows + (size_t)f->offset * ROWS_PER_WRITE + o->used * f->count,
                o->record->values + f->offset, f->count * sizeof(double));
     }
     o->tick[o->used] = o->record->tick;
@@ -109,7 +111,7 @@ static void append_record(struct tables *o)
     o->stamp[o->used++] = o->record->stamp_ns;
 }
 
-static int create(struct tables *o, const struct tact_log *log, const char *path)
+static int create_hdf5_file(struct tables *o, const struct tact_log *log, const char *path)
 {
     static const char *const kinds[] = {"input", "output", "timing"};
     uint32_t count = o->layout->field_count;
@@ -121,20 +123,21 @@ static int create(struct tables *o, const struct tact_log *log, const char *path
     }
     for (uint32_t i = 0; i < count; i++) {
         const struct tact_field *f = &o->layout->fields[i];
-        o->set[i] = dataset(o->file, f->name, H5T_IEEE_F64LE, rows, f->count);
-        rc = rc || o->set[i] < 0 ? -EIO : attribute(o->set[i], "unit", f->unit);
-        rc = rc ? rc : attribute(o->set[i], "kind", kinds[f->kind]);
-        rc = rc || !o->names->element[f->offset] ? rc : elements(o->set[i], f, o->names);
+        o->set[i] = create_dataset(o->file, f->name, H5T_IEEE_F64LE, rows, f->count);
+        rc = rc || o->set[i] < 0 ? -EIO : write_text_attribute(o->set[i], "unit", f->unit);
+        rc = rc ? rc : write_text_attribute(o->set[i], "kind", kinds[f->kind]);
+        rc = rc || !o->names->element[f->offset] ? rc : write_element_names(o->set[i], f, o->names);
     }
-    o->set[count] = dataset(o->file, "tick", H5T_STD_U64LE, rows, 1);
-    o->set[count + 1] = dataset(o->file, "stamp_ns", H5T_STD_I64LE, rows, 1);
-    o->set[count + 2] = dataset(o->file, o->names->time, H5T_IEEE_F64LE, rows, 1);
+    o->set[count] = create_dataset(o->file, "tick", H5T_STD_U64LE, rows, 1);
+    o->set[count + 1] = create_dataset(o->file, "stamp_ns", H5T_STD_I64LE, rows, 1);
+    o->set[count + 2] = create_dataset(o->file, o->names->time, H5T_IEEE_F64LE, rows, 1);
     rc = rc || o->set[count] < 0 || o->set[count + 1] < 0 || o->set[count + 2] < 0 ? -EIO : 0;
-    rc = rc ? rc : attribute(o->set[count + 1], "unit", "ns, CLOCK_MONOTONIC");
-    rc = rc ? rc : attribute(o->set[count + 2], "unit", "s, of the scene: tick times period");
+    rc = rc ? rc : write_text_attribute(o->set[count + 1], "unit", "ns, CLOCK_MONOTONIC");
+    rc = rc ? rc
+            : write_text_attribute(o->set[count + 2], "unit", "s, of the scene: tick times period");
     for (size_t i = 0; !rc && i < tact_log_fact_count(log); i++) {
         const struct tact_log_fact *f = tact_log_fact_at(log, i);
-        rc = attribute(o->file, f->key, f->value);
+        rc = write_text_attribute(o->file, f->key, f->value);
     }
     return rc;
 }
@@ -144,7 +147,7 @@ static int fill_tables(struct tables *o, struct tact_log *log)
     int rc = 1;
     while (rc > 0 && (rc = tact_log_next(log, o->record)) > 0) {
         append_record(o);
-        if (o->used == ROWS && flush_tables(o)) {
+        if (o->used == ROWS_PER_WRITE && flush_tables(o)) {
             rc = -EIO;
         }
     }
@@ -161,14 +164,14 @@ int export_hdf5(struct tact_log *log, const struct export_names *names, struct o
         o->layout = layout;
         o->names = names;
         o->record = malloc(tact_layout_bytes(layout));
-        o->rows = malloc(ROWS * sizeof(double) * layout->size);
+        o->rows = malloc(ROWS_PER_WRITE * sizeof(double) * layout->size);
         o->set = calloc((size_t)layout->field_count + 3, sizeof *o->set);
         rc = o->record && o->rows && o->set ? 0 : -ENOMEM;
     }
     H5dont_atexit();                       /* HDF5's cleanup crashes after a failed write */
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL); /* errors are reported once, by the caller */
     errno = 0;
-    rc = rc ? rc : (out->beside ? create(o, log, out->beside) : -ESPIPE);
+    rc = rc ? rc : (out->beside ? create_hdf5_file(o, log, out->beside) : -ESPIPE);
     rc = rc ? rc : fill_tables(o, log);
     for (uint32_t i = 0; o && o->set && i < layout->field_count + 3; i++) {
         if (o->set[i] > 0) {

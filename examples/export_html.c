@@ -8,9 +8,9 @@
 #include "viewer/pages.h"
 #include "viewer/playback.h"
 
-#define FRAMES_MOST 20000
+#define MAX_EXPORTED_FRAMES 20000
 #define EXPORTED_FRAMES_PER_SECOND 60.0
-#define BUDGET_NS (INT64_MAX / 2)
+#define UNLIMITED_BUDGET_NS (INT64_MAX / 2)
 
 /* The page loads no other file, whatever the session contains. */
 static const char policy[] =
@@ -64,13 +64,13 @@ static int write_frames_base64(struct playback *p, struct base64 *b)
     uint64_t ticks = tact_log_state(p->log)->ticks;
     double step = 1.0 / (EXPORTED_FRAMES_PER_SECOND * p->view.scene->period);
     step = step < 1.0 ? 1.0 : step;
-    step = (double)ticks / step > FRAMES_MOST ? (double)ticks / FRAMES_MOST : step;
+    step = (double)ticks / step > MAX_EXPORTED_FRAMES ? (double)ticks / MAX_EXPORTED_FRAMES : step;
     void *frame = malloc(wire_room(world, p->view.device_count));
     struct wire_sample *sample = malloc(wire_sample_room(world, p->view.device_count));
     int rc = frame && sample ? 0 : -ENOMEM;
     for (double at = 1.0; !rc && p->index + 1 < ticks && !ferror(b->to); at += step) {
         uint64_t target = (uint64_t)at;
-        rc = playback_go(p, target < ticks - 1 ? target : ticks - 1, BUDGET_NS);
+        rc = playback_go(p, target < ticks - 1 ? target : ticks - 1, UNLIMITED_BUDGET_NS);
         if (!rc) {
             playback_take(p, 0, sample);
             write_message_base64(b, 0, frame, wire_write(sample, world, frame));
@@ -109,7 +109,7 @@ static const struct page_file *file_named_in_line(const char *line, const char *
                : NULL;
 }
 
-static void put_file(const struct page_file *file, const char *tag, FILE *to)
+static void write_file_inline(const struct page_file *file, const char *tag, FILE *to)
 {
     fprintf(to, "<%s>\n", tag);
     fwrite(file->data, 1, file->size, to);
@@ -126,13 +126,13 @@ static int write_page_inline(struct playback *p, char *page, FILE *to)
                                *code = file_named_in_line(line, "src=\"");
         if (style) {
             fputs(policy, to);
-            put_file(style, "style", to);
+            write_file_inline(style, "style", to);
         } else if (code && scripts < 8) {
             script[scripts++] = code;
         } else if (!strcmp(line, "</body>")) {
             rc = write_recording_base64(p, to);
             for (int i = 0; i < scripts; i++) {
-                put_file(script[i], "script", to);
+                write_file_inline(script[i], "script", to);
             }
             fprintf(to, "%s\n", line);
         } else {

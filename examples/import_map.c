@@ -36,77 +36,77 @@ struct import_map {
     uint32_t joints_count, poses_count, wrenches_count, signals_count;
 };
 
-#define TEXT(key, flags, type, member)                                                             \
+#define SCHEMA_TEXT(key, flags, type, member)                                                      \
     CYAML_FIELD_STRING_PTR(key, CYAML_FLAG_POINTER | (flags), struct type, member, 1, LONGEST)
-#define NAME(key, flags, type, member)                                                             \
+#define SCHEMA_NAME(key, flags, type, member)                                                      \
     CYAML_FIELD_STRING_PTR(key, CYAML_FLAG_POINTER | (flags), struct type, member, 1, LONGEST_NAME)
 #define SCHEMA_WORD_LIST(key, flags, type, member, least, most)                                    \
     CYAML_FIELD_SEQUENCE(key, CYAML_FLAG_POINTER | (flags), struct type, member, &word, least, most)
-#define LIST(key, member, entry)                                                                   \
+#define SCHEMA_LIST(key, member, entry)                                                            \
     CYAML_FIELD_SEQUENCE(key, CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct import_map, member, \
                          entry, 0, MOST)
-#define NEEDED CYAML_FLAG_DEFAULT
-#define OPTIONAL CYAML_FLAG_OPTIONAL
+#define REQUIRED_KEY CYAML_FLAG_DEFAULT
+#define OPTIONAL_KEY CYAML_FLAG_OPTIONAL
 
 static const cyaml_schema_value_t word = {
     CYAML_VALUE_STRING(CYAML_FLAG_POINTER, char *, 1, LONGEST)};
 
 static const cyaml_schema_field_t joint_fields[] = {
-    NAME("name", NEEDED, map_joint, name),
-    TEXT("position", NEEDED, map_joint, position),
-    TEXT("velocity", OPTIONAL, map_joint, velocity),
-    TEXT("effort", OPTIONAL, map_joint, effort),
-    TEXT("unit", OPTIONAL, map_joint, unit),
-    TEXT("effort_unit", OPTIONAL, map_joint, effort_unit),
+    SCHEMA_NAME("name", REQUIRED_KEY, map_joint, name),
+    SCHEMA_TEXT("position", REQUIRED_KEY, map_joint, position),
+    SCHEMA_TEXT("velocity", OPTIONAL_KEY, map_joint, velocity),
+    SCHEMA_TEXT("effort", OPTIONAL_KEY, map_joint, effort),
+    SCHEMA_TEXT("unit", OPTIONAL_KEY, map_joint, unit),
+    SCHEMA_TEXT("effort_unit", OPTIONAL_KEY, map_joint, effort_unit),
     CYAML_FIELD_END,
 };
 static const cyaml_schema_value_t joint = {
     CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct map_joint, joint_fields)};
 
 static const cyaml_schema_field_t pose_fields[] = {
-    NAME("name", NEEDED, map_pose, name),
-    SCHEMA_WORD_LIST("position", NEEDED, map_pose, position, 3, 3),
-    SCHEMA_WORD_LIST("quat_wxyz", OPTIONAL, map_pose, quat_wxyz, 4, 4),
-    SCHEMA_WORD_LIST("quat_xyzw", OPTIONAL, map_pose, quat_xyzw, 4, 4),
-    TEXT("unit", OPTIONAL, map_pose, unit),
+    SCHEMA_NAME("name", REQUIRED_KEY, map_pose, name),
+    SCHEMA_WORD_LIST("position", REQUIRED_KEY, map_pose, position, 3, 3),
+    SCHEMA_WORD_LIST("quat_wxyz", OPTIONAL_KEY, map_pose, quat_wxyz, 4, 4),
+    SCHEMA_WORD_LIST("quat_xyzw", OPTIONAL_KEY, map_pose, quat_xyzw, 4, 4),
+    SCHEMA_TEXT("unit", OPTIONAL_KEY, map_pose, unit),
     CYAML_FIELD_END,
 };
 static const cyaml_schema_value_t pose = {
     CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct map_pose, pose_fields)};
 
 static const cyaml_schema_field_t wrench_fields[] = {
-    NAME("name", NEEDED, map_wrench, name),
-    TEXT("frame", OPTIONAL, map_wrench, frame),
-    SCHEMA_WORD_LIST("force", NEEDED, map_wrench, force, 3, 3),
-    SCHEMA_WORD_LIST("torque", OPTIONAL, map_wrench, torque, 3, 3),
-    TEXT("force_unit", OPTIONAL, map_wrench, force_unit),
-    TEXT("torque_unit", OPTIONAL, map_wrench, torque_unit),
+    SCHEMA_NAME("name", REQUIRED_KEY, map_wrench, name),
+    SCHEMA_TEXT("frame", OPTIONAL_KEY, map_wrench, frame),
+    SCHEMA_WORD_LIST("force", REQUIRED_KEY, map_wrench, force, 3, 3),
+    SCHEMA_WORD_LIST("torque", OPTIONAL_KEY, map_wrench, torque, 3, 3),
+    SCHEMA_TEXT("force_unit", OPTIONAL_KEY, map_wrench, force_unit),
+    SCHEMA_TEXT("torque_unit", OPTIONAL_KEY, map_wrench, torque_unit),
     CYAML_FIELD_END,
 };
 static const cyaml_schema_value_t wrench = {
     CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct map_wrench, wrench_fields)};
 
 static const cyaml_schema_field_t signal_fields[] = {
-    NAME("name", NEEDED, map_signal, name),
-    TEXT("column", NEEDED, map_signal, column),
-    TEXT("unit", OPTIONAL, map_signal, unit),
+    SCHEMA_NAME("name", REQUIRED_KEY, map_signal, name),
+    SCHEMA_TEXT("column", REQUIRED_KEY, map_signal, column),
+    SCHEMA_TEXT("unit", OPTIONAL_KEY, map_signal, unit),
     CYAML_FIELD_END,
 };
 static const cyaml_schema_value_t signal = {
     CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct map_signal, signal_fields)};
 
 static const cyaml_schema_field_t map_fields[] = {
-    NAME("name", NEEDED, import_map, name),
-    TEXT("scene", OPTIONAL, import_map, scene),
-    TEXT("time", OPTIONAL, import_map, time),
-    TEXT("time_unit", OPTIONAL, import_map, time_unit),
-    TEXT("repeats", OPTIONAL, import_map, repeats),
-    CYAML_FIELD_FLOAT("rate", OPTIONAL, struct import_map, rate),
-    CYAML_FIELD_FLOAT("period", OPTIONAL, struct import_map, period),
-    LIST("joints", joints, &joint),
-    LIST("poses", poses, &pose),
-    LIST("wrenches", wrenches, &wrench),
-    LIST("signals", signals, &signal),
+    SCHEMA_NAME("name", REQUIRED_KEY, import_map, name),
+    SCHEMA_TEXT("scene", OPTIONAL_KEY, import_map, scene),
+    SCHEMA_TEXT("time", OPTIONAL_KEY, import_map, time),
+    SCHEMA_TEXT("time_unit", OPTIONAL_KEY, import_map, time_unit),
+    SCHEMA_TEXT("repeats", OPTIONAL_KEY, import_map, repeats),
+    CYAML_FIELD_FLOAT("rate", OPTIONAL_KEY, struct import_map, rate),
+    CYAML_FIELD_FLOAT("period", OPTIONAL_KEY, struct import_map, period),
+    SCHEMA_LIST("joints", joints, &joint),
+    SCHEMA_LIST("poses", poses, &pose),
+    SCHEMA_LIST("wrenches", wrenches, &wrench),
+    SCHEMA_LIST("signals", signals, &signal),
     CYAML_FIELD_END,
 };
 static const cyaml_schema_value_t map_schema = {
@@ -190,7 +190,7 @@ static void start_column_group(struct import *i, const char *name)
 }
 
 /* Offset of the next channel in a record: the first device starts with its state and stamp. */
-static uint32_t offset(const struct import *i)
+static uint32_t next_channel_offset(const struct import *i)
 {
     return (uint32_t)i->channel_count + 2;
 }
@@ -206,16 +206,17 @@ static int add_joint(struct import *i, const struct map_joint *j, struct tact_er
         return -EINVAL;
     }
     struct tact_recorder_joint *out = &i->joint[i->joint_count];
-    *out = (struct tact_recorder_joint){j->name, offset(i), TACT_RECORDER_NONE, TACT_RECORDER_NONE};
+    *out = (struct tact_recorder_joint){j->name, next_channel_offset(i), TACT_RECORDER_NONE,
+                                        TACT_RECORDER_NONE};
     start_column_group(i, j->name);
     int rc = add_channel(i, j->name, "_position", j->position, unit->si, unit->factor, err);
     if (!rc && j->velocity) {
-        out->velocity = offset(i);
+        out->velocity = next_channel_offset(i);
         rc = add_channel(i, j->name, "_velocity", j->velocity, slides ? "m/s" : "rad/s",
                          unit->factor, err);
     }
     if (!rc && j->effort) {
-        out->effort = offset(i);
+        out->effort = next_channel_offset(i);
         rc = add_channel(i, j->name, "_effort", j->effort, effort->si, effort->factor, err);
     }
     i->joint_count++;
@@ -232,7 +233,7 @@ static int add_pose(struct import *i, const struct map_pose *p, struct tact_erro
         tact_error_at(err, i->map_path, 0, 0, p->name);
         rc = tact_error_set(err, -EINVAL, "quat_wxyz and quat_xyzw are both given");
     }
-    i->body[i->body_count++] = (struct tact_recorder_body){p->name, offset(i)};
+    i->body[i->body_count++] = (struct tact_recorder_body){p->name, next_channel_offset(i)};
     start_column_group(i, p->name);
     struct import_group *g = &i->group[i->group_count - 1];
     for (int k = 0; !rc && k < 3; k++) {
@@ -254,8 +255,8 @@ static int add_wrench(struct import *i, const struct map_wrench *w, struct tact_
     const struct unit *torque =
         force ? find_unit(i, w->torque_unit ? w->torque_unit : "N m", "N m", err) : NULL;
     int rc = torque ? 0 : -EINVAL;
-    i->sensor[i->sensor_count++] =
-        (struct tact_recorder_sensor){w->name, w->frame ? w->frame : "world", offset(i)};
+    i->sensor[i->sensor_count++] = (struct tact_recorder_sensor){
+        w->name, w->frame ? w->frame : "world", next_channel_offset(i)};
     start_column_group(i, w->name);
     for (int k = 0; !rc && k < 6; k++) {
         const char *column = k < 3 ? w->force[k] : (w->torque ? w->torque[k - 3] : NULL);
@@ -296,7 +297,7 @@ static int add_channels(struct import *i, struct tact_error *err)
     return rc;
 }
 
-static int check(struct import *i, struct tact_error *err)
+static int check_import_map(struct import *i, struct tact_error *err)
 {
     const struct import_map *m = i->map;
     const char *key = NULL, *why = NULL;
@@ -348,7 +349,7 @@ int import_read_map(struct import *i, struct tact_error *err)
         return rc;
     }
     i->map = map;
-    rc = check(i, err);
+    rc = check_import_map(i, err);
     return rc ? rc : add_channels(i, err);
 }
 

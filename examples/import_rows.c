@@ -70,7 +70,7 @@ static int reserve_import_row(struct import *i)
 }
 
 /* A row with the time of the one before is omitted. */
-static int add_row(struct reading *r, const double *row)
+static int add_imported_row(struct reading *r, const double *row)
 {
     struct import *i = r->import;
     int rc = reserve_import_row(i), next = 0;
@@ -95,13 +95,13 @@ static int add_row(struct reading *r, const double *row)
     return 0;
 }
 
-static int read_all(struct reading *r)
+static int read_all_rows(struct reading *r)
 {
     double row[TACT_DEVICE_CHANNELS + 1];
     int rc = tact_csv_open(&r->csv, r->import->csv_path, r->err);
     rc = rc ? rc : find_columns(r);
     while (!rc && (rc = tact_csv_row(&r->csv, r->wanted, r->count + r->timed, row, r->err)) > 0) {
-        rc = add_row(r, row);
+        rc = add_imported_row(r, row);
     }
     if (!rc && r->import->rows < 2) {
         tact_error_at(r->err, r->csv.path, 0, 0, NULL);
@@ -202,7 +202,7 @@ int import_read_rows(struct import *i, struct tact_error *err)
     }
     r->import = i;
     r->err = err;
-    int rc = read_all(r);
+    int rc = read_all_rows(r);
     tact_csv_close(&r->csv);
     free(r);
     if (!rc && find_time_gaps(i)) {

@@ -13,7 +13,7 @@ double info_duration(const struct info *i)
     return (double)(i->survey.last_ns - i->survey.first_ns) * 1e-9 + last;
 }
 
-static json_t *latency(const struct tact_histogram *h)
+static json_t *latency_json(const struct tact_histogram *h)
 {
     struct tact_histogram_summary s = tact_histogram_summarise(h);
     return json_pack("{s:f, s:f, s:f, s:f}", "p50", (double)s.p50 * 1e-3, "p99",
@@ -21,7 +21,7 @@ static json_t *latency(const struct tact_histogram *h)
                      (double)s.max * 1e-3);
 }
 
-static json_t *gaps(const struct info *i)
+static json_t *gaps_json(const struct info *i)
 {
     json_t *list = json_array();
     for (uint64_t k = 0; k < i->survey.gaps && k < SURVEY_GAPS; k++) {
@@ -32,7 +32,7 @@ static json_t *gaps(const struct info *i)
     return json_pack("{s:I, s:o}", "count", (json_int_t)i->survey.gaps, "first", list);
 }
 
-static json_t *topics(const struct info *i)
+static json_t *topics_json(const struct info *i)
 {
     const struct tact_log_topic *t;
     json_t *list = json_object();
@@ -46,7 +46,7 @@ static json_t *topics(const struct info *i)
     return list;
 }
 
-static json_t *events(const struct info *i)
+static json_t *events_json(const struct info *i)
 {
     const struct tact_log_event *e;
     json_t *list = json_array();
@@ -58,7 +58,7 @@ static json_t *events(const struct info *i)
     return list;
 }
 
-static json_t *facts(const struct info *i)
+static json_t *facts_json(const struct info *i)
 {
     const struct tact_log_fact *f;
     json_t *list = json_object();
@@ -132,8 +132,8 @@ static void add_scene_json(const struct info *i, json_t *all)
     if (i->survey.faults) {
         json_object_set_new(safety, "first_fault", json_integer((json_int_t)i->survey.first_fault));
     }
-    json_object_set_new(all, "wake_latency_us", latency(&i->survey.wake));
-    json_object_set_new(all, "compute_us", latency(&i->survey.compute));
+    json_object_set_new(all, "wake_latency_us", latency_json(&i->survey.wake));
+    json_object_set_new(all, "compute_us", latency_json(&i->survey.compute));
     json_object_set_new(all, "safety", safety);
     json_object_set_new(all, "ports", ports_json(i));
     json_object_set_new(all, "contacts_max", json_integer(i->survey.contacts_max));
@@ -164,8 +164,8 @@ int info_print_json(const struct info *i)
         info_duration(i), "start_wall_ns", (json_int_t)survey_wall(i->log, i->survey.first_ns),
         "ticks", (json_int_t)st->ticks, "first_tick", (json_int_t)st->first_tick, "last_tick",
         (json_int_t)st->last_tick, "missing", (json_int_t)st->missing, "skipped",
-        (json_int_t)i->survey.skipped, "lost", (json_int_t)i->survey.lost, "gaps", gaps(i),
-        "topics", topics(i), "events", events(i), "facts", facts(i));
+        (json_int_t)i->survey.skipped, "lost", (json_int_t)i->survey.lost, "gaps", gaps_json(i),
+        "topics", topics_json(i), "events", events_json(i), "facts", facts_json(i));
     if (all && i->view.session) {
         add_scene_json(i, all);
     }

@@ -10,10 +10,10 @@
 
 #define INITIAL_TRIANGLE_PAIRS 65536 /* room for triangle pairs, doubled until it is enough */
 #define MAX_TRIANGLE_PAIRS                                                                         \
-    16777216                /* 16 million: more than a gigabyte of candidates is a mistake */
-#define WAIT_NS 30000000000 /* for one frame: a large mesh on a slow device */
+    16777216 /* 16 million: more than a gigabyte of candidates is a mistake */
+#define FRAME_TIMEOUT_NS 30000000000 /* for one frame: a large mesh on a slow device */
 
-static int unmeasured(int rc, struct tact_error *err)
+static int set_unmeasured_error(int rc, struct tact_error *err)
 {
     if (rc == -ENOTSUP) {
         return tact_error_set(err, rc, "two half-spaces have no finite overlap");
@@ -61,7 +61,7 @@ int measure_exact(const struct tact_shape shape[2], const struct tact_pose pose[
         tact_moments_scratch_destroy(scratch);
     }
     out->status = rc > 0;
-    return rc < 0 ? unmeasured(rc, err) : 0;
+    return rc < 0 ? set_unmeasured_error(rc, err) : 0;
 }
 
 int measure_convex(const struct tact_shape shape[2], const struct tact_pose pose[2],
@@ -88,7 +88,7 @@ int measure_convex(const struct tact_shape shape[2], const struct tact_pose pose
     int rc = tact_moments_dual(&shape[0], &pose[0], &shape[1], &pose[1], &out->moments);
     out->time_us = (double)(tact_clock_now() - began) * 1e-3;
     out->status = rc > 0;
-    return rc < 0 ? unmeasured(rc, err) : 0;
+    return rc < 0 ? set_unmeasured_error(rc, err) : 0;
 }
 
 int measure_rays(const struct tact_shape shape[2], const struct tact_soup *const soup[2],
@@ -109,19 +109,19 @@ int measure_rays(const struct tact_shape shape[2], const struct tact_soup *const
     int rc = tact_moments_rays(&body[0], &body[1], resolution, &out->moments, &out->rays);
     out->time_us = (double)(tact_clock_now() - began) * 1e-3;
     out->status = rc > 0;
-    return rc < 0 ? unmeasured(rc, err) : 0;
+    return rc < 0 ? set_unmeasured_error(rc, err) : 0;
 }
 
 /* Submits one frame and waits for its result. */
-static int frame(struct tact_source *source, uint64_t tick, const struct tact_pose pose[2],
-                 struct measured *out)
+static int measure_frame_by_source(struct tact_source *source, uint64_t tick,
+                                   const struct tact_pose pose[2], struct measured *out)
 {
     const uint8_t active = 1;
     const double direction[3] = {0.0, 0.0, 0.0};
     struct tact_source_result result;
     int64_t began = tact_clock_now();
     source->ops->submit(source->self, tick, pose, &active, direction);
-    int rc = source->ops->wait(source->self, tick, WAIT_NS);
+    int rc = source->ops->wait(source->self, tick, FRAME_TIMEOUT_NS);
     out->time_us = (double)(tact_clock_now() - began) * 1e-3;
     rc = rc ? rc : source->ops->latest(source->self, &result);
     if (rc) {
@@ -148,10 +148,10 @@ int measure_opencl(const struct tact_shape shape[2], const struct tact_pose pose
         }
         snprintf(out->device, sizeof out->device, "%s", source.name);
         for (uint64_t tick = 0; tick < 2; tick++) {
-            rc = frame(&source, tick, pose, out);
+            rc = measure_frame_by_source(&source, tick, pose, out);
         }
         source.ops->close(source.self);
     }
     out->status = rc > 0;
-    return rc < 0 ? unmeasured(rc, err) : 0;
+    return rc < 0 ? set_unmeasured_error(rc, err) : 0;
 }

@@ -10,7 +10,7 @@
 #include "command.h"
 #include "text.h"
 
-static int failed(const struct output *o, int error)
+static int report_output_error(const struct output *o, int error)
 {
     fprintf(stderr, "%s: %s: cannot be written: %s\n", o->command, text_shown(o->path),
             strerror(error));
@@ -72,7 +72,7 @@ int output_open(struct output *o, const char *command, const char *path, int for
     *o = (struct output){.command = command, .path = path, .force = force};
     if (!stat(path, &there) && !S_ISREG(there.st_mode)) {
         o->to = fopen(path, "we");
-        return o->to ? EXIT_GOOD : failed(o, errno);
+        return o->to ? EXIT_GOOD : report_output_error(o, errno);
     }
     o->final = realpath(path, NULL);
     o->final = o->final ? o->final : strdup(path);
@@ -84,7 +84,7 @@ int output_open(struct output *o, const char *command, const char *path, int for
                        o->final)); /* else it is open to its owner only, which is no error */
         return EXIT_GOOD;
     }
-    int code = failed(o, o->beside ? errno : ENOMEM);
+    int code = report_output_error(o, o->beside ? errno : ENOMEM);
     if (fd >= 0) {
         close(fd);
         unlink(o->beside);
@@ -130,5 +130,5 @@ int output_close(struct output *o, int code, int keep)
     }
     free(o->beside);
     free(o->final);
-    return error && keep ? failed(o, error) : code;
+    return error && keep ? report_output_error(o, error) : code;
 }

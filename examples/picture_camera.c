@@ -4,7 +4,7 @@
 #include "picture.h"
 
 static const double PI = 3.14159265358979323846;
-static const double ANGLE =
+static const double VIEW_ANGLE =
     0.22; /* half of the horizontal viewing angle [rad]: small, for little perspective */
 
 /* Largest width of the view, over the width of the moving bodies at first. */
@@ -16,7 +16,7 @@ static void set_direction(const struct picture_options *options, struct picture_
     tact_v3_set(camera->forward, -cos(e) * cos(a), -cos(e) * sin(a), -sin(e));
     tact_v3_set(camera->right, -sin(a), cos(a), 0.0);
     tact_v3_cross(camera->up, camera->right, camera->forward);
-    camera->scale = tan(ANGLE);
+    camera->scale = tan(VIEW_ANGLE);
 }
 
 /* Centre and width of the area that all balls cover in the view of a distant camera. */

@@ -10,7 +10,7 @@ static const uint8_t force_colour[3] = {200, 16, 32};
 static const uint8_t torsion_colour[3] = {112, 32, 176};
 
 /* Length of the largest force's arrow, as a fraction of the visible width. */
-static const double FORCE = 0.22;
+static const double FORCE_ARROW_LENGTH = 0.22;
 
 struct marks {
     const struct picture_camera *camera;
@@ -49,8 +49,8 @@ static void draw_line(struct marks *m, const double *a, const double *b, double 
 }
 
 /* From a to b, with `heads` heads at its end: two, for a turning moment. */
-static void arrow(struct marks *m, const double a[3], const double b[3], int heads,
-                  const uint8_t *colour)
+static void draw_arrow(struct marks *m, const double a[3], const double b[3], int heads,
+                       const uint8_t *colour)
 {
     double p[3], q[3];
     int w = m->options->width, h = m->options->height;
@@ -123,7 +123,7 @@ static void draw_pressure_patch(struct marks *m, const struct tact_pressure *map
     }
 }
 
-static void patch(struct marks *m, const struct picture_contact *c)
+static void draw_contact_patch(struct marks *m, const struct picture_contact *c)
 {
     double p[TACT_PATCH_CORNERS][3];
     for (int i = 0; i < c->corners; i++) {
@@ -153,14 +153,14 @@ static void centre_dot(struct marks *m, const struct picture_contact *c)
     }
 }
 
-static void vector(struct marks *m, const double from[3], const double v[3], double longest,
-                   double share, int heads, const uint8_t *colour)
+static void draw_vector_arrow(struct marks *m, const double from[3], const double v[3],
+                              double longest, double share, int heads, const uint8_t *colour)
 {
     double to[3];
     tact_v3_copy(to, from);
     if (longest > 0.0) {
         tact_v3_axpy(to, share * m->camera->width / longest, v);
-        arrow(m, from, to, heads, colour);
+        draw_arrow(m, from, to, heads, colour);
     }
 }
 
@@ -174,17 +174,17 @@ size_t picture_marks(const struct picture_scene *scene, const struct picture_cam
         if (c->map >= 0 && scale->pressure > 0.0) {
             draw_pressure_patch(&m, scene->pressure, c->map, scale->pressure);
         }
-        patch(&m, c);
+        draw_contact_patch(&m, c);
     }
     for (int i = 0; i < scene->contact_count; i++) {
         const struct picture_contact *c = &scene->contacts[i];
         double from[3];
         tact_v3_copy(from, c->centre);
         if (c->pushes && scale->force > 0.0) {
-            tact_v3_axpy(from, -FORCE * camera->width / scale->force, c->force);
+            tact_v3_axpy(from, -FORCE_ARROW_LENGTH * camera->width / scale->force, c->force);
         }
-        vector(&m, from, c->force, scale->force, FORCE, 1, force_colour);
-        vector(&m, c->centre, c->torsion, scale->torsion, 0.15, 2, torsion_colour);
+        draw_vector_arrow(&m, from, c->force, scale->force, FORCE_ARROW_LENGTH, 1, force_colour);
+        draw_vector_arrow(&m, c->centre, c->torsion, scale->torsion, 0.15, 2, torsion_colour);
         centre_dot(&m, c);
     }
     return m.count;

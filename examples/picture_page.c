@@ -11,7 +11,7 @@
 #define TITLE_HEIGHT 24        /* pixels above the frames */
 #define CAPTION_HEIGHT 20      /* pixels under each row of frames */
 #define ROW 20                 /* pixels of a row of the legend */
-#define LETTER 7.3             /* pixels of a letter of the text, 13 pixels high */
+#define LETTER_WIDTH 7.3       /* pixels of a letter of the text, 13 pixels high */
 #define BOLD_LETTER_WIDTH 10.0 /* width of a letter of the title [pixels] */
 #define LEAST 260              /* pixels of a page's width: the longest entry of the legend */
 #define ENTRY_SPACING 20       /* pixels between entries */
@@ -39,7 +39,7 @@ static void add_symbol(struct legend *l, enum symbol symbol, double width, const
     snprintf(e->text, sizeof e->text, "%s", text);
 }
 
-static void pascals(double pressure, char *out, size_t room)
+static void format_pressure(double pressure, char *out, size_t room)
 {
     double scale = pressure >= 999.5e3 ? 1e-6 : pressure >= 999.5 ? 1e-3 : 1.0;
     snprintf(out, room, "%.3g %s", scale * pressure,
@@ -78,7 +78,7 @@ static void make_legend(const struct picture_page *p, struct legend *l)
     *l = (struct legend){.count = 0};
     add_symbol(l, PATCH, 16.0, "contact patch");
     if (p->scale.pressure > 0.0) {
-        pascals(p->scale.pressure, most, sizeof most);
+        format_pressure(p->scale.pressure, most, sizeof most);
         snprintf(text, sizeof text, "pressure, 0 to %s", most);
         add_symbol(l, PRESSURE, 60.0, text);
     }
@@ -108,7 +108,7 @@ static void lay_out_entries(struct legend *l, int width)
     l->rows = 1;
     for (int i = 0; i < l->count; i++) {
         struct entry *e = &l->entry[i];
-        int size = (int)ceil(e->width + 6.0 + LETTER * count_letters(e->text));
+        int size = (int)ceil(e->width + 6.0 + LETTER_WIDTH * count_letters(e->text));
         if (x > 4 && x + size > width) {
             l->rows++;
             x = 4;
@@ -146,7 +146,7 @@ void picture_place(const struct picture_page *p, int frame, int *x, int *y)
 }
 
 /* The time, and as much of the contacts' data as fits. */
-static void caption(const struct picture_page *p, int frame, char *out, size_t room)
+static void format_frame_caption(const struct picture_page *p, int frame, char *out, size_t room)
 {
     const struct picture_scene *s = &p->scenes[frame];
     double force = 0.0, peak = 0.0;
@@ -163,13 +163,13 @@ static void caption(const struct picture_page *p, int frame, char *out, size_t r
         snprintf(part[1], sizeof part[1], ", max %.3g N", force);
     }
     if (peak > 0.0) {
-        pascals(peak, most, sizeof most);
+        format_pressure(peak, most, sizeof most);
         snprintf(part[2], sizeof part[2], ", %s", most);
     }
     int used = snprintf(out, room, "%.4g s", s->time);
     for (int i = 0; i < 3; i++) {
         int length = (int)strlen(part[i]);
-        if (LETTER * (used + length) > p->options->width) {
+        if (LETTER_WIDTH * (used + length) > p->options->width) {
             return;
         }
         used += snprintf(out + used, room - (size_t)used, "%s", part[i]);
@@ -189,7 +189,8 @@ static void write_page_position(const struct writer *w, double x, double y)
             1.0 - y / w->page->image.height);
 }
 
-static void text(struct writer *w, const char *words, double x, double y, const char *how)
+static void write_page_text(struct writer *w, const char *words, double x, double y,
+                            const char *how)
 {
     fputs("set label ", w->to);
     drawing_quoted(w->to, "", words);
@@ -198,8 +199,8 @@ static void text(struct writer *w, const char *words, double x, double y, const 
     fprintf(w->to, " %s front\n", how);
 }
 
-static void rectangle(struct writer *w, double x, double y, double width, double height,
-                      const uint8_t *c, const char *border)
+static void write_rectangle(struct writer *w, double x, double y, double width, double height,
+                            const uint8_t *c, const char *border)
 {
     fprintf(w->to, "set object %d rectangle from ", ++w->objects);
     write_page_position(w, x, y + 0.5 * height);
@@ -208,7 +209,8 @@ static void rectangle(struct writer *w, double x, double y, double width, double
     fprintf(w->to, " front fs solid %s fc rgb '#%02x%02x%02x'\n", border, c[0], c[1], c[2]);
 }
 
-static void line(struct writer *w, double x, double y, double to_x, double to_y, const char *how)
+static void write_line(struct writer *w, double x, double y, double to_x, double to_y,
+                       const char *how)
 {
     fputs("set arrow from ", w->to);
     write_page_position(w, x, y);
@@ -217,33 +219,33 @@ static void line(struct writer *w, double x, double y, double to_x, double to_y,
     fprintf(w->to, " %s front\n", how);
 }
 
-static void symbol(struct writer *w, const struct entry *e, double x, double y)
+static void write_legend_symbol(struct writer *w, const struct entry *e, double x, double y)
 {
     static const uint8_t patch[3] = {255, 184, 122}, black[3] = {16, 16, 16};
     static const char *const head = "size screen %.6f,25,25 filled lw 2 lc rgb '%s'";
     char how[128];
     if (e->symbol == PATCH) {
-        rectangle(w, x, y, e->width, 10.0, patch, "border rgb '#782800'");
+        write_rectangle(w, x, y, e->width, 10.0, patch, "border rgb '#782800'");
     } else if (e->symbol == CENTRE) {
-        rectangle(w, x + 1.0, y, 6.0, 6.0, black, "noborder");
+        write_rectangle(w, x + 1.0, y, 6.0, 6.0, black, "noborder");
     } else if (e->symbol == PRESSURE) {
         for (int i = 0; i < 30; i++) { /* each over the end of the one before: no gap between */
             uint8_t colour[3];
             double from = e->width * i / 30.0;
             picture_ramp((i + 0.5) / 30.0, colour);
-            rectangle(w, x + from, y, fmin(e->width - from, e->width / 15.0), 10.0, colour,
-                      "noborder");
+            write_rectangle(w, x + from, y, fmin(e->width - from, e->width / 15.0), 10.0, colour,
+                            "noborder");
         }
     } else if (e->symbol == BAR) {
-        line(w, x, y, x + e->width, y, "nohead lw 2 lc rgb '#303030'");
-        line(w, x, y - 4.0, x, y + 4.0, "nohead lw 2 lc rgb '#303030'");
-        line(w, x + e->width, y - 4.0, x + e->width, y + 4.0, "nohead lw 2 lc rgb '#303030'");
+        write_line(w, x, y, x + e->width, y, "nohead lw 2 lc rgb '#303030'");
+        write_line(w, x, y - 4.0, x, y + 4.0, "nohead lw 2 lc rgb '#303030'");
+        write_line(w, x + e->width, y - 4.0, x + e->width, y + 4.0, "nohead lw 2 lc rgb '#303030'");
     } else {
         int turns = e->symbol == TORSION;
         snprintf(how, sizeof how, head, 9.0 / w->page->image.width, turns ? "#7020B0" : "#C81020");
-        line(w, x, y, x + e->width, y, how);
+        write_line(w, x, y, x + e->width, y, how);
         if (turns) {
-            line(w, x, y, x + e->width - 8.0, y, how);
+            write_line(w, x, y, x + e->width - 8.0, y, how);
         }
     }
 }
@@ -272,7 +274,7 @@ static void set_terminal(FILE *to, const struct picture_page *p, const char *ter
 }
 
 /* Name of the scene, and whether something of it is not in view. */
-static void title(struct writer *w, const char *terminal)
+static void write_page_title(struct writer *w, const char *terminal)
 {
     const struct picture_page *p = w->page;
     const char *note =
@@ -282,10 +284,10 @@ static void title(struct writer *w, const char *terminal)
     text_shorten(p->name, (int)((p->image.width - 8) / BOLD_LETTER_WIDTH) - (int)strlen(note), name,
                  sizeof name);
     snprintf(words, sizeof words, "%s%s", name, note);
-    text(w, words, 4.0, 0.5 * TITLE_HEIGHT,
-         !strcmp(terminal, "pngcairo") ? "left font 'DejaVuSans-Bold,12'"
-         : !strcmp(terminal, "svg")    ? "left font 'DejaVu Sans Bold,15'"
-                                       : "left font 'DejaVu Sans Bold,11'");
+    write_page_text(w, words, 4.0, 0.5 * TITLE_HEIGHT,
+                    !strcmp(terminal, "pngcairo") ? "left font 'DejaVuSans-Bold,12'"
+                    : !strcmp(terminal, "svg")    ? "left font 'DejaVu Sans Bold,15'"
+                                                  : "left font 'DejaVu Sans Bold,11'");
 }
 
 void picture_script(FILE *to, const struct picture_page *p, const char *terminal)
@@ -295,20 +297,20 @@ void picture_script(FILE *to, const struct picture_page *p, const char *terminal
     int png = !strcmp(terminal, "pngcairo"), width = p->image.width, height = p->image.height;
     char words[TEXT_SHOWN];
     set_terminal(to, p, terminal);
-    title(&w, terminal);
+    write_page_title(&w, terminal);
     for (int i = 0; i < p->options->frame_count; i++) {
         int x, y;
         picture_place(p, i, &x, &y);
-        caption(p, i, words, sizeof words);
-        text(&w, words, x + 0.5 * p->options->width, y + p->options->height + 0.5 * CAPTION_HEIGHT,
-             "center");
+        format_frame_caption(p, i, words, sizeof words);
+        write_page_text(&w, words, x + 0.5 * p->options->width,
+                        y + p->options->height + 0.5 * CAPTION_HEIGHT, "center");
     }
     make_legend(p, &l);
     lay_out_entries(&l, width);
     for (int i = 0; i < l.count; i++) {
         const struct entry *e = &l.entry[i];
-        symbol(&w, e, e->x, legend_top(p) + e->y);
-        text(&w, e->text, e->x + e->width + 6.0, legend_top(p) + e->y, "left");
+        write_legend_symbol(&w, e, e->x, legend_top(p) + e->y);
+        write_page_text(&w, e->text, e->x + e->width + 6.0, legend_top(p) + e->y, "left");
     }
     /* An image has the middles of its pixels at whole numbers; "pixels" draws each as it is, which
      * other formats would do by a polygon each. */

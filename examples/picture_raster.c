@@ -144,7 +144,7 @@ static double is_off_plane_grid(const struct painter *q, const double p[3], cons
 }
 
 /* Weights of a triangle's corners at a point of its plane. */
-static void weights(const struct picture_triangle *t, const double p[3], double w[3])
+static void barycentric_weights(const struct picture_triangle *t, const double p[3], double w[3])
 {
     double a[3], b[3], d[3];
     tact_v3_sub(a, t->corner[1], t->corner[0]);
@@ -158,7 +158,7 @@ static void weights(const struct picture_triangle *t, const double p[3], double 
 }
 
 /* Colour of the sample at x, y, 0 to 255 each; white where nothing is. */
-static void shade(const struct painter *q, int x, int y, double out[3])
+static void shade_sample(const struct painter *q, int x, int y, double out[3])
 {
     size_t at = (size_t)y * (size_t)q->seen.width + (size_t)x;
     int index = q->seen.triangle[at];
@@ -175,17 +175,17 @@ static void shade(const struct painter *q, int x, int y, double out[3])
     tact_v3_axpy(ray, -step * (y + 0.5 - 0.5 * q->seen.height), c->up);
     tact_v3_copy(p, c->eye);
     tact_v3_axpy(p, far, ray);
-    weights(t, p, w);
+    barycentric_weights(t, p, w);
     for (int k = 0; k < 3; k++) {
         tact_v3_axpy(n, w[k], t->normal[k]);
     }
     tact_v3_normalize(n, n);
     double facing = tact_v3_dot(n, light);
     double sun = facing > 0.0 ? facing * lit(q, p) : 0.0;
-    double shine = 0.52 + 0.08 * n[2] + 0.45 * sun;
+    double brightness = 0.52 + 0.08 * n[2] + 0.45 * sun;
     double line = t->paint == PAINT_GRID ? 0.88 + 0.12 * is_off_plane_grid(q, p, n) : 1.0;
     for (int k = 0; k < 3; k++) {
-        out[k] = fmin(255.0, t->colour[k] * shine * line);
+        out[k] = fmin(255.0, t->colour[k] * brightness * line);
     }
 }
 
@@ -204,14 +204,14 @@ static int is_edge(const struct painter *q, int x, int y, int dx, int dy)
     return a->id != b->id || tact_v3_dot(a->normal[0], b->normal[0]) < 0.5;
 }
 
-static void average(const struct painter *q, int x, int y, double out[3])
+static void average_pixel_samples(const struct painter *q, int x, int y, double out[3])
 {
     const int n = PICTURE_SAMPLES;
     tact_v3_set(out, 0, 0, 0);
     for (int i = 0; i < n * n; i++) {
         double one[3];
         int sx = n * x + i % n, sy = n * y + i / n;
-        shade(q, sx, sy, one);
+        shade_sample(q, sx, sy, one);
         if (is_edge(q, sx, sy, 1, 0) || is_edge(q, sx, sy, 0, 1)) {
             tact_v3_scale(one, one, 0.35);
         }
@@ -280,8 +280,8 @@ double picture_grid(double width)
     return ten * (more >= 5.0 ? 5.0 : (more >= 2.0 ? 2.0 : 1.0));
 }
 
-static void paint(struct painter *q, const struct picture_options *o, struct picture_image *image,
-                  int x0, int y0)
+static void paint_pixels(struct painter *q, const struct picture_options *o,
+                         struct picture_image *image, int x0, int y0)
 {
     double across = 0.45 * SHADOW_MAP_SAMPLES / q->camera->width;
     tact_v3_tangents(light, q->shadow_axis[0], q->shadow_axis[1]);
@@ -298,7 +298,7 @@ static void paint(struct painter *q, const struct picture_options *o, struct pic
     for (int y = 0; y < o->height; y++) {
         for (int x = 0; x < o->width; x++) {
             double colour[3];
-            average(q, x, y, colour);
+            average_pixel_samples(q, x, y, colour);
             for (int k = 0; k < 3; k++) {
                 image->rgb[3 * ((y0 + y) * image->width + x0 + x) + k] = (uint8_t)lround(colour[k]);
             }
@@ -331,7 +331,7 @@ int picture_draw(const struct picture_scene *scene, const struct picture_camera 
                                     PICTURE_SAMPLES * options->height, 1);
     rc = rc ? rc : allocate_sample_buffer(&q.shadow, SHADOW_MAP_SAMPLES, SHADOW_MAP_SAMPLES, 0);
     if (!rc) {
-        paint(&q, options, image, x, y);
+        paint_pixels(&q, options, image, x, y);
         rc = paint_marks(&q, options, scale, image, x, y);
     }
     free(q.seen.depth);

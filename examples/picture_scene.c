@@ -11,9 +11,9 @@ static const uint8_t palette[][3] = {{86, 142, 196},  {232, 174, 76},  {98, 176,
                                      {206, 130, 168}, {148, 132, 202}, {196, 190, 110},
                                      {110, 184, 196}, {214, 144, 116}};
 static const uint8_t fixed_colour[3] = {206, 206, 202};
-static const uint8_t skin[3] = {226, 184, 156};
+static const uint8_t skin_colour[3] = {226, 184, 156};
 
-static void *grow(void *list, size_t used, size_t *room, size_t size)
+static void *grow_triangle_list(void *list, size_t used, size_t *room, size_t size)
 {
     if (used < *room) {
         return list;
@@ -25,8 +25,8 @@ static void *grow(void *list, size_t used, size_t *room, size_t size)
 
 void picture_add(struct picture_scene *scene, const struct picture_triangle *triangle)
 {
-    struct picture_triangle *list = grow(scene->triangles, scene->triangle_count,
-                                         &scene->triangle_room, sizeof *scene->triangles);
+    struct picture_triangle *list = grow_triangle_list(
+        scene->triangles, scene->triangle_count, &scene->triangle_room, sizeof *scene->triangles);
     if (!list) {
         scene->failed = 1;
         return;
@@ -38,7 +38,8 @@ void picture_add(struct picture_scene *scene, const struct picture_triangle *tri
 static void add_ball(struct picture_scene *scene, const double centre[3], double radius)
 {
     size_t room = (size_t)scene->ball_room;
-    double(*list)[4] = grow(scene->balls, (size_t)scene->ball_count, &room, sizeof *list);
+    double(*list)[4] =
+        grow_triangle_list(scene->balls, (size_t)scene->ball_count, &room, sizeof *list);
     if (!list) {
         scene->failed = 1;
         return;
@@ -50,7 +51,7 @@ static void add_ball(struct picture_scene *scene, const double centre[3], double
 }
 
 /* Adds a triangle with its normal, unless it is degenerate. */
-static void add_flat(struct picture_scene *scene, struct picture_triangle *t)
+static void add_flat_shaded_triangle(struct picture_scene *scene, struct picture_triangle *t)
 {
     double a[3], b[3], n[3];
     tact_v3_sub(a, t->corner[1], t->corner[0]);
@@ -72,7 +73,7 @@ static void add_mesh(struct picture_scene *scene, const struct tact_mesh *mesh,
             tact_pose_point(t->corner[k], pose,
                             mesh->vertices + 3 * mesh->triangles[3 * i + (size_t)k]);
         }
-        add_flat(scene, t);
+        add_flat_shaded_triangle(scene, t);
     }
 }
 
@@ -94,9 +95,9 @@ static void add_sphere(struct picture_scene *scene, const struct tact_pose *pose
     for (int i = 0; i < 48; i++) {
         for (int j = 0; j < 24; j++) {
             struct picture_triangle t = *like;
-            int dark = parts && (i / 12 + j / 12) % 2;
+            int is_dark_octant = parts && (i / 12 + j / 12) % 2;
             for (int k = 0; k < 3; k++) {
-                t.colour[k] = (uint8_t)(dark ? 0.62 * t.colour[k] : t.colour[k]);
+                t.colour[k] = (uint8_t)(is_dark_octant ? 0.62 * t.colour[k] : t.colour[k]);
             }
             ball_corner(&t, 0, pose, radius, i, j);
             ball_corner(&t, 1, pose, radius, i, j + 1);
@@ -148,7 +149,8 @@ static void add_hand_bones(struct tact_world *world, int index, const struct tac
 {
     struct tact_hand *hand = tact_world_hand(world, index);
     const int of_base = tact_hand_base_count(hand);
-    struct picture_triangle t = {.id = id, .colour = {skin[0], skin[1], skin[2]}};
+    struct picture_triangle t = {.id = id,
+                                 .colour = {skin_colour[0], skin_colour[1], skin_colour[2]}};
     double tip = 0.0;
     for (int s = 0; s < tact_world_shape_count(world); s++) {
         struct tact_owner owner = tact_world_owner(world, s);
@@ -179,7 +181,7 @@ static void add_shape(struct tact_world *world, int index, const struct tact_pos
     const struct tact_shape *shape = tact_world_shape(world, index);
     struct tact_owner owner = tact_world_owner(world, index);
     const uint8_t *colour = owner.kind == TACT_OWNER_FIXED  ? fixed_colour
-                            : owner.kind == TACT_OWNER_HAND ? skin
+                            : owner.kind == TACT_OWNER_HAND ? skin_colour
                                                             : palette[owner.index % 8];
     struct picture_triangle t = {.id = index + 1};
     memcpy(t.colour, colour, sizeof t.colour);
@@ -270,7 +272,8 @@ void picture_gather(struct tact_scene_log *view, const struct tact_record *befor
 }
 
 /* The part of a convex polygon where (p - at) . normal >= 0; room for one corner more. */
-static int clip(double (*polygon)[3], int count, const double at[3], const double normal[3])
+static int clip_polygon_by_plane(double (*polygon)[3], int count, const double at[3],
+                                 const double normal[3])
 {
     double out[32][3], side[2], d[3];
     int used = 0;
@@ -294,8 +297,8 @@ static int clip(double (*polygon)[3], int count, const double at[3], const doubl
 }
 
 /* Adds a square of a plane about the centre of the view. */
-static void square(const struct tact_pose *pose, const struct picture_camera *camera,
-                   double (*out)[3])
+static void add_plane_square(const struct tact_pose *pose, const struct picture_camera *camera,
+                             double (*out)[3])
 {
     double m[9], n[3], foot[3], d[3], half = 6.0 * camera->width;
     tact_quat_to_m3(m, pose->quat_wxyz);
@@ -312,15 +315,15 @@ static void square(const struct tact_pose *pose, const struct picture_camera *ca
 
 /* A horizontal plane is drawn over the whole view, any other one within the bounds of the moving
  * bodies. */
-static int trim(double (*polygon)[3], const double normal[3], const double lower[3],
-                const double upper[3])
+static int trim_plane_polygon(double (*polygon)[3], const double normal[3], const double lower[3],
+                              const double upper[3])
 {
     int count = 4;
     for (int k = 0; k < 3 && normal[2] < 0.9999; k++) {
         const double below[3] = {k == 0, k == 1, k == 2},
                      above[3] = {-(k == 0), -(k == 1), -(k == 2)};
-        count = clip(polygon, count, lower, below);
-        count = clip(polygon, count, upper, above);
+        count = clip_polygon_by_plane(polygon, count, lower, below);
+        count = clip_polygon_by_plane(polygon, count, upper, above);
     }
     return count;
 }
@@ -340,13 +343,13 @@ void picture_add_planes(struct tact_scene_log *view, const struct picture_camera
         }
         tact_quat_rotate(n, poses[i].quat_wxyz, z);
         tact_v3_sub(to_eye, camera->eye, poses[i].position);
-        square(&poses[i], camera, polygon);
-        int count = tact_v3_dot(n, to_eye) > 0.0 ? trim(polygon, n, lower, upper) : 0;
+        add_plane_square(&poses[i], camera, polygon);
+        int count = tact_v3_dot(n, to_eye) > 0.0 ? trim_plane_polygon(polygon, n, lower, upper) : 0;
         for (int k = 0; k < shapes && count > 2; k++) {
             double other[3];
             tact_quat_rotate(other, poses[k].quat_wxyz, z);
             if (k != i && tact_world_shape(world, k)->kind == TACT_SHAPE_HALFSPACE) {
-                count = clip(polygon, count, poses[k].position, other);
+                count = clip_polygon_by_plane(polygon, count, poses[k].position, other);
             }
         }
         memcpy(t.colour, fixed_colour, sizeof t.colour);
@@ -354,7 +357,7 @@ void picture_add_planes(struct tact_scene_log *view, const struct picture_camera
             tact_v3_copy(t.corner[0], polygon[0]);
             tact_v3_copy(t.corner[1], polygon[k]);
             tact_v3_copy(t.corner[2], polygon[k + 1]);
-            add_flat(scene, &t);
+            add_flat_shaded_triangle(scene, &t);
         }
     }
 }

@@ -7,15 +7,15 @@
 #include "text.h"
 
 #define MAX_CHANNEL_PANELS 6
-#define LEFT 0.06
-#define RIGHT 0.97
+#define PANEL_LEFT 0.06
+#define PANEL_RIGHT 0.97
 #define TOP 0.91
 #define PANEL_BOTTOM 0.05
 
 static const char *const colours[] = {"#0072B2", "#D55E00", "#009E73", "#CC79A7",
                                       "#56B4E9", "#E69F00", "#404040", "#7F7F7F"};
 
-static const struct tact_device_channel *channel(const struct plot_session *s, int k)
+static const struct tact_device_channel *channel_of_plot(const struct plot_session *s, int k)
 {
     return &s->view.devices[s->channel[k].device].input[s->channel[k].channel];
 }
@@ -27,10 +27,10 @@ static int list_units(const struct plot_session *s, const char *units[MAX_CHANNE
     for (int k = 0; k < s->channel_count; k++) {
         int known = 0;
         for (int u = 0; u < count; u++) {
-            known |= !strcmp(units[u], channel(s, k)->unit);
+            known |= !strcmp(units[u], channel_of_plot(s, k)->unit);
         }
         if (!known && count < MAX_CHANNEL_PANELS) {
-            units[count++] = channel(s, k)->unit;
+            units[count++] = channel_of_plot(s, k)->unit;
         }
     }
     return count;
@@ -38,7 +38,7 @@ static int list_units(const struct plot_session *s, const char *units[MAX_CHANNE
 
 static int same_unit(const struct plot_session *s, int k, const char *unit)
 {
-    return !strcmp(channel(s, k)->unit, unit);
+    return !strcmp(channel_of_plot(s, k)->unit, unit);
 }
 
 static void plot_channel_panel(FILE *to, const struct plot_session *s, int count, const char *unit)
@@ -59,7 +59,7 @@ static void plot_channel_panel(FILE *to, const struct plot_session *s, int count
             fprintf(to, "$%c u 1:%d w l lw %s lc rgb '%s' t ", 'A' + a,
                     plot_channel_column(&s[a], k) + 2, a ? "1.5 dt (6,4)" : "2",
                     colours[colour++ % 8]);
-            drawing_quoted(to, "", a ? "" : channel(&s[a], k)->name);
+            drawing_quoted(to, "", a ? "" : channel_of_plot(&s[a], k)->name);
         }
     }
     fputs(curves ? "\n" : "set yrange [0:1]\nplot NaN notitle\n", to);
@@ -78,7 +78,7 @@ void plot_channels(FILE *to, const struct plot_session *s, int count)
         fprintf(to,
                 "set lmargin at screen %g; set rmargin at screen %g\n"
                 "set tmargin at screen %g; set bmargin at screen %g\n",
-                LEFT, RIGHT, top, top - 0.72 * height);
+                PANEL_LEFT, PANEL_RIGHT, top, top - 0.72 * height);
         plot_channel_panel(to, s, count, units[k]);
         fputs("unset label 70; unset label 71; unset label 72\n", to); /* the heading */
     }

@@ -6,12 +6,12 @@
 #include "plot.h"
 #include "text.h"
 
-#define FIRST 100    /* number of the first label and arrow */
-#define LEFT 0.05    /* left end of the first panel, as a fraction of the page */
-#define RIGHT 0.54   /* of the second */
-#define COLUMN 0.205 /* between two names */
-#define TOP 0.9535   /* top of the first row, as a fraction of the page */
-#define ROW 0.0133   /* between two rows: 20 pixels */
+#define FIRST_LABEL_NUMBER 100    /* number of the first label and arrow */
+#define LEFT 0.05                 /* left end of the first panel, as a fraction of the page */
+#define RIGHT 0.54                /* of the second */
+#define LEGEND_COLUMN_WIDTH 0.205 /* between two names */
+#define TOP 0.9535                /* top of the first row, as a fraction of the page */
+#define ROW 0.0133                /* between two rows: 20 pixels */
 #define MAX_NAME_LETTERS                                                                           \
     34 /* letters of a name: in 11 points of DejaVu Sans a letter is at most 0.0065 of the page    \
           wide */
@@ -22,38 +22,39 @@ struct legend {
     int used; /* labels */
 };
 
-static void write(struct legend *l, const char *prefix, const char *name, int most, double x,
-                  double y, const char *colour)
+static void write_legend_name(struct legend *l, const char *prefix, const char *name, int most,
+                              double x, double y, const char *colour)
 {
     char text[TEXT_SHOWN];
     text_shorten(name, most, text, sizeof text);
-    fprintf(l->to, "set label %d ", FIRST + l->used);
+    fprintf(l->to, "set label %d ", FIRST_LABEL_NUMBER + l->used);
     drawing_quoted(l->to, prefix, text);
     fprintf(l->to, " at screen %g, screen %g left font ',11' tc rgb '%s' front\n", x, y, colour);
     l->used++;
 }
 
 /* The i-th of the names of a column of panels, two in a row, from a row on. */
-static void entry(struct legend *l, double left, int row, int i, const char *style,
-                  const char *prefix, const char *name, const char *colour)
+static void write_legend_entry(struct legend *l, double left, int row, int i, const char *style,
+                               const char *prefix, const char *name, const char *colour)
 {
     int down = row + i / 2;
-    double x = left + COLUMN * (i % 2), y = TOP - ROW * down;
+    double x = left + LEGEND_COLUMN_WIDTH * (i % 2), y = TOP - ROW * down;
     fprintf(
         l->to,
         "set arrow %d from screen %g, screen %g to screen %g, screen %g nohead %s lc rgb '%s'\n",
-        FIRST + l->used, x, y, x + 0.018, y, style, colour);
-    write(l, prefix, name, MAX_NAME_LETTERS - (int)strlen(prefix), x + 0.022, y, "#000000");
+        FIRST_LABEL_NUMBER + l->used, x, y, x + 0.018, y, style, colour);
+    write_legend_name(l, prefix, name, MAX_NAME_LETTERS - (int)strlen(prefix), x + 0.022, y,
+                      "#000000");
 }
 
 /* States what is not drawn. */
-static void note(struct legend *l, const struct plot_session *s, double left, int row, int which,
-                 const char *what)
+static void write_legend_note(struct legend *l, const struct plot_session *s, double left, int row,
+                              int which, const char *what)
 {
     char text[128];
     if (s->left_out[which] > 0) {
         snprintf(text, sizeof text, "and %d further %s, not drawn", s->left_out[which], what);
-        write(l, "", text, MAX_NOTE_LETTERS, left, TOP - ROW * row, "#B00020");
+        write_legend_name(l, "", text, MAX_NOTE_LETTERS, left, TOP - ROW * row, "#B00020");
     }
 }
 
@@ -61,20 +62,21 @@ void plot_legend(FILE *to, const struct plot_session *s, int count, const char *
 {
     struct legend l = {to, 0};
     for (int i = 0; i < s->pair_count; i++) {
-        entry(&l, LEFT, 0, i, "lw 3", "", s->view.pairs[s->pair[i].pair].name, colours[i]);
+        write_legend_entry(&l, LEFT, 0, i, "lw 3", "", s->view.pairs[s->pair[i].pair].name,
+                           colours[i]);
     }
-    note(&l, s, LEFT, (s->pair_count + 1) / 2, 0, "contacts with less force");
+    write_legend_note(&l, s, LEFT, (s->pair_count + 1) / 2, 0, "contacts with less force");
     for (int i = 0; i < s->joint_count; i++) {
-        entry(&l, RIGHT, 0, i, "lw 2", "", plot_joint_name(s, i), colours[i]);
+        write_legend_entry(&l, RIGHT, 0, i, "lw 2", "", plot_joint_name(s, i), colours[i]);
     }
     int row = (s->joint_count + 1) / 2;
     for (int a = 0; a < count; a++) {
         for (int i = 0; i < s[a].body_count; i++) {
-            entry(&l, RIGHT, row, i, a ? "lw 1" : "lw 2",
-                  a           ? "B: "
-                  : count > 1 ? "A: "
-                              : "",
-                  s[a].view.bodies[s[a].body[i]].name, colours[(i + 2 * a) % 6]);
+            write_legend_entry(&l, RIGHT, row, i, a ? "lw 1" : "lw 2",
+                               a           ? "B: "
+                               : count > 1 ? "A: "
+                                           : "",
+                               s[a].view.bodies[s[a].body[i]].name, colours[(i + 2 * a) % 6]);
         }
         row += (s[a].body_count + 1) / 2;
     }
@@ -82,15 +84,15 @@ void plot_legend(FILE *to, const struct plot_session *s, int count, const char *
     if (s->left_out[1] > 0 && s->left_out[2] > 0) {
         snprintf(text, sizeof text, "and %d further joints and %d further bodies, not drawn",
                  s->left_out[1], s->left_out[2]);
-        write(&l, "", text, MAX_NOTE_LETTERS, RIGHT, TOP - ROW * row, "#B00020");
+        write_legend_name(&l, "", text, MAX_NOTE_LETTERS, RIGHT, TOP - ROW * row, "#B00020");
     } else {
-        note(&l, s, RIGHT, row, 1, "joints that move less");
-        note(&l, s, RIGHT, row, 2, "bodies");
+        write_legend_note(&l, s, RIGHT, row, 1, "joints that move less");
+        write_legend_note(&l, s, RIGHT, row, 2, "bodies");
     }
 }
 
 void plot_legend_end(FILE *to)
 {
-    fprintf(to, "unset for [i=%d:%d] label i; unset for [i=%d:%d] arrow i\n", FIRST, FIRST + 49,
-            FIRST, FIRST + 49);
+    fprintf(to, "unset for [i=%d:%d] label i; unset for [i=%d:%d] arrow i\n", FIRST_LABEL_NUMBER,
+            FIRST_LABEL_NUMBER + 49, FIRST_LABEL_NUMBER, FIRST_LABEL_NUMBER + 49);
 }

@@ -17,7 +17,7 @@ static void add_mark(struct plot_session *s, double time, int bad, const char *w
 }
 
 /* One mark for all pairs that begin to touch at about the same time. */
-static void touches(struct plot_session *s, const double *first_touch)
+static void add_first_touch_marks(struct plot_session *s, const double *first_touch)
 {
     double last = -1.0;
     for (int i = 0; i < s->pair_count; i++) {
@@ -32,7 +32,7 @@ void plot_marks(struct plot_session *s, const double *first_touch)
 {
     const struct tact_log_event *e;
     double period = s->view.scene->period;
-    touches(s, first_touch);
+    add_first_touch_marks(s, first_touch);
     for (uint32_t i = 0; i < s->view.scene->bodies_count; i++) {
         const struct tact_scene_body *b = &s->view.scene->bodies[i];
         if (!b->fixed && b->support_until > 0.0 && b->support_until < s->duration) {

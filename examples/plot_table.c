@@ -12,7 +12,7 @@ static void write_table_cell(FILE *to, double v)
 }
 
 /* Two rows a bucket, so that no spike is lost; an empty line breaks the curves at a gap. */
-static void series(FILE *to, const struct plot_session *s, char letter)
+static void write_bucket_series(FILE *to, const struct plot_session *s, char letter)
 {
     int count = plot_time_column(s) + 2;
     double quarter = (s->to - s->from) / PLOT_BUCKETS / 4.0;
@@ -33,7 +33,7 @@ static void series(FILE *to, const struct plot_session *s, char letter)
     fputs("EOD\n", to);
 }
 
-static void histogram(FILE *to, const struct plot_session *s, char letter)
+static void write_latency_histogram(FILE *to, const struct plot_session *s, char letter)
 {
     fprintf(to, "$%cH << EOD\n", letter);
     for (int i = 0; i < PLOT_BINS; i++) {
@@ -43,8 +43,8 @@ static void histogram(FILE *to, const struct plot_session *s, char letter)
     fputs("EOD\n", to);
 }
 
-static void points(FILE *to, char letter, const char *kind, int pair, const double (*p)[2],
-                   int count, int closed)
+static void write_plot_points(FILE *to, char letter, const char *kind, int pair,
+                              const double (*p)[2], int count, int closed)
 {
     fprintf(to, "$%c%s%d << EOD\n", letter, kind, pair);
     for (int i = 0; i < count + (closed && count); i++) {
@@ -55,11 +55,11 @@ static void points(FILE *to, char letter, const char *kind, int pair, const doub
 
 void plot_table(FILE *to, const struct plot_session *s, char letter)
 {
-    series(to, s, letter);
-    histogram(to, s, letter);
+    write_bucket_series(to, s, letter);
+    write_latency_histogram(to, s, letter);
     for (int i = 0; i < s->pair_count; i++) {
         const struct plot_pair *p = &s->pair[i];
-        points(to, letter, "C", i, p->centre, p->centre_count, 0);
-        points(to, letter, "O", i, p->corner, p->corner_count, 1);
+        write_plot_points(to, letter, "C", i, p->centre, p->centre_count, 0);
+        write_plot_points(to, letter, "O", i, p->corner, p->corner_count, 1);
     }
 }

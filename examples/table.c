@@ -12,7 +12,7 @@ static double shown(double value)
     return fabs(value) < 0.0005 ? 0.0 : value;
 }
 
-static void durations(const char *name, const struct tact_histogram *h)
+static void print_duration_rows(const char *name, const struct tact_histogram *h)
 {
     struct tact_histogram_summary s = tact_histogram_summarise(h);
     if (s.count) {
@@ -21,7 +21,8 @@ static void durations(const char *name, const struct tact_histogram *h)
     }
 }
 
-static void timing(const struct tact_session_report *r, const struct tact_scene *scene, int real)
+static void print_timing_table(const struct tact_session_report *r, const struct tact_scene *scene,
+                               int real)
 {
     const struct tact_loop_stats *l = &r->loop;
     printf("%s: %llu ticks of %g ms, %s%s\n", text_shown(scene->name ? scene->name : "scene"),
@@ -32,8 +33,8 @@ static void timing(const struct tact_session_report *r, const struct tact_scene 
                (ull)l->missed, (ull)l->skipped, (ull)l->late);
     }
     printf("\n  %-20s %9s %9s %9s %9s\n", "microseconds", "p50", "p99", "p99.9", "max");
-    durations("wake latency", &l->wake_latency);
-    durations("compute", &l->compute);
+    print_duration_rows("wake latency", &l->wake_latency);
+    print_duration_rows("compute", &l->compute);
 }
 
 static void contact(const struct tact_session_report *r)
@@ -59,7 +60,7 @@ static void contact(const struct tact_session_report *r)
            r->fault.text[0] ? "; last fault: " : "", r->fault.text);
 }
 
-static void ports(const struct tact_session *session)
+static void print_port_table(const struct tact_session *session)
 {
     for (int i = 0; i < tact_session_port_count(session); i++) {
         const struct tact_session_port port = tact_session_port(session, i);
@@ -119,15 +120,15 @@ static void pairs(struct tact_session *session, double period)
 
 static void realtime(const struct tact_realtime_report *r)
 {
-    const char *comma = "";
+    const char *list_separator = "";
     printf("\n  real time  granted: ");
     for (int i = 0; i < r->count; i++) {
         if (r->item[i].granted) {
-            printf("%s%s", comma, r->item[i].name);
-            comma = ", ";
+            printf("%s%s", list_separator, r->item[i].name);
+            list_separator = ", ";
         }
     }
-    printf("%s\n", *comma ? "" : "nothing");
+    printf("%s\n", *list_separator ? "" : "nothing");
     for (int i = 0; i < r->count; i++) {
         const struct tact_realtime_item *item = &r->item[i];
         if (item->why[0]) {
@@ -143,9 +144,9 @@ void table_print(struct tact_session *session, const struct tact_session_report 
                  const struct tact_session_options *options)
 {
     int real = options->clock == TACT_LOOP_REAL;
-    timing(report, scene, real);
+    print_timing_table(report, scene, real);
     contact(report);
-    ports(session);
+    print_port_table(session);
     bodies(session, start);
     pairs(session, scene->period);
     if (real) {

@@ -10,7 +10,7 @@
 
 /* Length of the character at the start of text, and its code; 0 where that is no UTF-8 (RFC 3629:
  * neither overlong, nor a surrogate, nor beyond U+10FFFF). */
-static size_t decode(const char *text, uint32_t *code)
+static size_t decode_utf8(const char *text, uint32_t *code)
 {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
     const unsigned char *at = (const unsigned char *)text;
@@ -44,7 +44,7 @@ char *text_clean(const char *text, char *out, size_t room)
     size_t used = 0, cut = 0; /* cut: where "..." still fits */
     while (*text) {
         uint32_t code = 0;
-        size_t length = decode(text, &code);
+        size_t length = decode_utf8(text, &code);
         int hidden = !length || is_undisplayed_character(code);
         size_t more = hidden ? 1 : length;
         if (used + more >= room) {
@@ -109,7 +109,7 @@ json_t *text_json(const char *text)
     char *copy = made ? NULL : strdup(text);
     for (char *at = copy; at && *at;) {
         uint32_t code;
-        size_t length = decode(at, &code);
+        size_t length = decode_utf8(at, &code);
         if (!length) {
             *at = '?';
         }
@@ -126,7 +126,7 @@ int text_print_json(json_t *all)
     json_decref(all);
     for (const char *at = text; at && *at;) {
         uint32_t code = 0;
-        size_t length = decode(at, &code);
+        size_t length = decode_utf8(at, &code);
         /* Control characters in strings are already escaped; line ends are part of the format. */
         if (code != '\n' && code < 0x10000 && is_undisplayed_character(code)) {
             printf("\\u%04x", (unsigned)code);

@@ -15,12 +15,13 @@
 /* Parses up to `most` finite numbers between blanks and commas; -1 on anything else. */
 static int parse_word_numbers(const char *text, double *out, int most)
 {
-    static const char between[] = " \t,";
+    static const char number_separators[] = " \t,";
     int count = 0;
-    for (text += strspn(text, between); *text; text += strspn(text, between)) {
+    for (text += strspn(text, number_separators); *text; text += strspn(text, number_separators)) {
         char *end;
         double value = tact_number_read(text, &end);
-        if (end == text || !isfinite(value) || count == most || (*end && !strchr(between, *end))) {
+        if (end == text || !isfinite(value) || count == most ||
+            (*end && !strchr(number_separators, *end))) {
             return -1;
         }
         out[count++] = value;

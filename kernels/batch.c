@@ -13,8 +13,8 @@
 #define MIN_VOLUME_RATIO 0.02
 
 enum buffer {
-    VERTICES,
-    TRIANGLES,
+    BUFFER_VERTICES,
+    BUFFER_TRIANGLES,
     BUFFER_ITEMS,
     BUFFER_PAIR_VALUES,
     BUFFER_RANGES, /* items of each chunk, then chunks of each pair */
@@ -133,9 +133,9 @@ static int upload_meshes(struct tact_batch *b, struct tact_error *err)
             }
         }
         const cl_mem_flags flags = CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR;
-        b->buffers[VERTICES] =
+        b->buffers[BUFFER_VERTICES] =
             clCreateBuffer(b->cl->context, flags, 3 * vertices * real_size, v, &code[0]);
-        b->buffers[TRIANGLES] =
+        b->buffers[BUFFER_TRIANGLES] =
             clCreateBuffer(b->cl->context, flags, 3 * triangles * sizeof *t, t, &code[1]);
     }
     free(v);
@@ -181,7 +181,7 @@ static int create_buffers(struct tact_batch *b, struct tact_error *err)
 static cl_int set_arguments(const struct tact_batch *b, enum tact_cl_kernel kernel, uint32_t first,
                             uint32_t count, enum buffer from, enum buffer to)
 {
-    const enum buffer item[] = {BUFFER_ITEMS, BUFFER_PAIR_VALUES, VERTICES, TRIANGLES,
+    const enum buffer item[] = {BUFFER_ITEMS, BUFFER_PAIR_VALUES, BUFFER_VERTICES, BUFFER_TRIANGLES,
                                 BUFFER_PARTIAL_SUMS};
     const enum buffer sum[] = {BUFFER_RANGES, from, to};
     const enum buffer *buffers = kernel == TACT_CL_SUM ? sum : item;

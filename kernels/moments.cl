@@ -21,7 +21,7 @@ typedef float4 real4;
 
 #define REAL(x) ((real)(x))
 /* Capacity of a polygon: a triangle clipped by three edges and a plane has at most 7 corners. */
-#define CORNERS 8
+#define MAX_POLYGON_CORNERS 8
 /* Bound on the slope of a triangle; equals the host's TACT_STEEPEST. */
 #define MAX_TRIANGLE_SLOPE REAL(1e8)
 
@@ -43,7 +43,7 @@ static void sums_zero(sums_t *s)
     s->first = s->diagonal = s->mixed = s->force = s->torque = zero;
 }
 
-static void store3(__global real *to, real3 v)
+static void store_vector3(__global real *to, real3 v)
 {
     to[0] = v.x;
     to[1] = v.y;
@@ -58,11 +58,11 @@ static void store_sums(__global real *partial, uint item, const sums_t *s)
 #else
     to[0] = s->volume;
 #endif
-    store3(to + 1, s->first);
-    store3(to + 4, s->diagonal);
-    store3(to + 7, s->mixed);
-    store3(to + 10, s->force);
-    store3(to + 13, s->torque);
+    store_vector3(to + 1, s->first);
+    store_vector3(to + 4, s->diagonal);
+    store_vector3(to + 7, s->mixed);
+    store_vector3(to + 10, s->force);
+    store_vector3(to + 13, s->torque);
     to[16] = s->size;
 }
 
@@ -80,18 +80,18 @@ static real3 corner(__global const real *frame, __global const real *vertices,
 }
 
 /* Clips the convex polygon p, whose corner i lies at the signed distance d[i], to d >= 0. q has
- * room for CORNERS; only rounding on a sliver could exceed it. */
+ * room for MAX_POLYGON_CORNERS; only rounding on a sliver could exceed it. */
 static int clip(const real4 *p, const real *d, int n, real4 *q)
 {
     int m = 0;
     for (int i = 0; i < n; i++) {
         int j = i + 1 < n ? i + 1 : 0;
         int in = d[i] >= REAL(0);
-        if (in && m < CORNERS) {
+        if (in && m < MAX_POLYGON_CORNERS) {
             q[m] = p[i];
             m = m + 1;
         }
-        if (in != (d[j] >= REAL(0)) && m < CORNERS) {
+        if (in != (d[j] >= REAL(0)) && m < MAX_POLYGON_CORNERS) {
             real t = d[i] / (d[i] - d[j]);
             q[m] = p[i] + t * (p[j] - p[i]);
             m = m + 1;
@@ -144,13 +144,13 @@ static void add_column(sums_t *s, const real4 *p, int n, real tau)
 }
 
 /* Clips triangle s to the region below triangle t; the corners of out have the height of t above
- * them. nt: t's normal; up: whether it points up. out has room for CORNERS. If the region is
+ * them. nt: t's normal; up: whether it points up. out has room for MAX_POLYGON_CORNERS. If the region is
  * coplanar with t within slack, all of it is returned with height 0 and *weight is 0.5, else 1. */
-static int shadow(const real3 *s, const real3 *t, real3 nt, int up, real slack, real4 *out,
+static int clip_triangle_shadow(const real3 *s, const real3 *t, real3 nt, int up, real slack, real4 *out,
                   real *weight)
 {
-    real4 p[CORNERS];
-    real d[CORNERS];
+    real4 p[MAX_POLYGON_CORNERS];
+    real d[MAX_POLYGON_CORNERS];
     int n = 3;
     for (int i = 0; i < 3; i++) {
         out[i] = (real4)(s[i], REAL(0));
@@ -209,7 +209,7 @@ __kernel void prism_pairs(__global const uint4 *items, uint first, uint count,
     uint4 item = items[first + i];
     __global const real *frame = pairs + (size_t)item.z * TACT_PAIR_VALUES;
     real3 s[3], t[3];
-    real4 p[CORNERS];
+    real4 p[MAX_POLYGON_CORNERS];
     sums_t sum;
     sums_zero(&sum);
     for (int k = 0; k < 3; k++) {
@@ -220,7 +220,7 @@ __kernel void prism_pairs(__global const uint4 *items, uint first, uint count,
     real slack = frame[24], weight;
     if (may_triangles_overlap_in_plan(s, t, MAX_TRIANGLE_SLOPE * slack) && nt.z != REAL(0)) {
         int up = nt.z > REAL(0);
-        int n = shadow(s, t, nt, up, slack, p, &weight);
+        int n = clip_triangle_shadow(s, t, nt, up, slack, p, &weight);
         add_column(&sum, p, n, up ? weight : -weight);
     }
     store_sums(partial, first + i, &sum);
@@ -238,7 +238,7 @@ __kernel void plane_triangles(__global const uint4 *items, uint first, uint coun
     }
     uint4 item = items[first + i];
     __global const real *frame = pairs + (size_t)item.z * TACT_PAIR_VALUES;
-    real4 p[4], q[CORNERS];
+    real4 p[4], q[MAX_POLYGON_CORNERS];
     real d[4], slack = frame[24];
     int within = 1;
     sums_t sum;
@@ -260,7 +260,7 @@ __kernel void plane_triangles(__global const uint4 *items, uint first, uint coun
 
 /* Adds ranges of rows of TACT_SUMS values: output row i is the sum of ranges[first + i].y input rows
  * from ranges[first + i].x, in order. One work-item per output row and column. */
-__kernel void sum_rows(__global const uint2 *ranges, uint first, uint count,
+__kernel void sum_partial_rows(__global const uint2 *ranges, uint first, uint count,
                        __global const real *in, __global real *out)
 {
     uint i = (uint)get_global_id(0);

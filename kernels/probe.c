@@ -11,7 +11,7 @@
 #include "kernels/probe_internal.h"
 
 #define SUCCESS_BYTE '\001'
-#define TIMEOUT_MS 20000
+#define PROBE_TIMEOUT_MS 20000
 
 static struct {
     pthread_mutex_t lock;
@@ -34,14 +34,14 @@ static void run_in_child(void (*query)(void), int out)
 }
 
 /* Stores the end of the child's output in `words`. Returns 1 if its last byte is SUCCESS_BYTE, 0 if
- * the child ended without it, -1 if nothing came for TIMEOUT_MS. */
+ * the child ended without it, -1 if nothing came for PROBE_TIMEOUT_MS. */
 static int read_child_answer(int in, char *words, size_t size)
 {
     size_t used = 0;
     struct pollfd ready = {.fd = in, .events = POLLIN};
     char block[512], last = 0;
     while (last != SUCCESS_BYTE) {
-        int rc = poll(&ready, 1, TIMEOUT_MS);
+        int rc = poll(&ready, 1, PROBE_TIMEOUT_MS);
         ssize_t got = rc > 0 ? read(in, block, sizeof block) : 0;
         if ((rc < 0 || got < 0) && errno == EINTR) {
             continue;
@@ -60,7 +60,7 @@ static int read_child_answer(int in, char *words, size_t size)
     return 1;
 }
 
-static void run_child(void (*query)(void))
+static void run_query_in_child(void (*query)(void))
 {
     int ends[2];
     if (pipe(ends)) {
@@ -92,7 +92,7 @@ int tact_cl_probe_driver(void (*query)(void), struct tact_error *err)
     pthread_mutex_lock(&probe.lock);
     if (!probe.taken) {
         probe.taken = 1;
-        run_child(query);
+        run_query_in_child(query);
     }
     pthread_mutex_unlock(&probe.lock);
     if (!probe.fault) {

@@ -16,8 +16,8 @@ static const struct tact_source_pair pairs[] = {
     {CAPSULE, BOX}, {PLATE, CAPSULE}, {WEDGE, CAPSULE},  {WEDGE, BOX},
     {WEDGE, PLATE}, {WEDGE, GROUND},  {GROUND, CAPSULE}, {BOX, PLATE},
 };
-#define PAIRS (sizeof pairs / sizeof pairs[0])
-#define FRAMES 6
+#define SELFTEST_PAIRS (sizeof pairs / sizeof pairs[0])
+#define SELFTEST_FRAMES 6
 
 static int make_shapes(struct tact_shape *s, struct tact_mesh **wedge, struct tact_error *err)
 {
@@ -81,7 +81,7 @@ static int compare_frame_moments(const struct tact_shape *shapes, const struct t
                                  const struct tact_source_moments *got,
                                  struct tact_moments_scratch *scratch, double *worst, int *overlaps)
 {
-    for (size_t i = 0; i < PAIRS; i++) {
+    for (size_t i = 0; i < SELFTEST_PAIRS; i++) {
         struct tact_moments expected;
         uint32_t a = pairs[i].a, b = pairs[i].b;
         int status = tact_moments_pair(&shapes[a], &poses[a], &shapes[b], &poses[b], NULL, scratch,
@@ -103,16 +103,16 @@ static int compare_frame_moments(const struct tact_shape *shapes, const struct t
 static int run_frames(struct tact_cl *cl, const struct tact_shape *shapes, double *worst,
                       int *overlaps, struct tact_error *err)
 {
-    const struct tact_source_scene scene = {shapes, SHAPES, pairs, PAIRS};
+    const struct tact_source_scene scene = {shapes, SHAPES, pairs, SELFTEST_PAIRS};
     struct tact_batch *batch = NULL;
     struct tact_moments_scratch *scratch = tact_moments_scratch_create(16384);
     int rc = scratch ? tact_batch_create(cl, &scene, 16384, &batch, err)
                      : tact_error_set(err, -ENOMEM, "no memory");
-    for (int k = 0; k < FRAMES && rc == 0; k++) {
+    for (int k = 0; k < SELFTEST_FRAMES && rc == 0; k++) {
         struct tact_pose poses[SHAPES];
-        struct tact_source_moments got[PAIRS];
-        uint8_t active[PAIRS];
-        double directions[3 * PAIRS] = {0.0};
+        struct tact_source_moments got[SELFTEST_PAIRS];
+        uint8_t active[SELFTEST_PAIRS];
+        double directions[3 * SELFTEST_PAIRS] = {0.0};
         memset(active, 1, sizeof active);
         set_poses(poses, k);
         rc = tact_batch_run(batch, poses, active, directions, got);

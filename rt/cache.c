@@ -82,7 +82,7 @@ int tact_cache_read(const char *name, uint64_t limit, char **data, uint64_t *siz
     return rc;
 }
 
-static int write_all(int fd, const char *data, uint64_t size)
+static int write_all_bytes(int fd, const char *data, uint64_t size)
 {
     while (size) {
         ssize_t put = write(fd, data, size);
@@ -104,7 +104,7 @@ int tact_cache_write(const char *name, const void *data, uint64_t size)
     if (fd < 0) {
         return rc ? rc : -errno;
     }
-    rc = write_all(fd, data, size);
+    rc = write_all_bytes(fd, data, size);
     if (close(fd) && !rc) {
         rc = -errno;
     }
@@ -137,7 +137,7 @@ static int compare_file_ages(const void *pa, const void *pb)
 }
 
 /* Appends the file to *list where it is a regular file of this user. */
-static int add_entry(int folder, const char *name, struct entry **list, size_t *count)
+static int add_regular_file_entry(int folder, const char *name, struct entry **list, size_t *count)
 {
     struct stat st;
     if (fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode) ||
@@ -184,7 +184,9 @@ int tact_cache_trim(int (*is_own)(const char *name), uint64_t most)
     }
     const struct dirent *item;
     while (!rc && (item = readdir(folder))) {
-        rc = is_own(item->d_name) ? add_entry(dirfd(folder), item->d_name, &list, &count) : 0;
+        rc = is_own(item->d_name)
+                 ? add_regular_file_entry(dirfd(folder), item->d_name, &list, &count)
+                 : 0;
     }
     rc = rc ? rc : remove_oldest_entries(dirfd(folder), list, count, most);
     closedir(folder);

@@ -12,7 +12,7 @@
 #include "rt/clock.h"
 #include "rt/thread_internal.h"
 
-#define BLOCK (256 * 1024)
+#define TRIAL_BLOCK_BYTES (256 * 1024)
 #define TRIAL_BLOCK_COUNT 32
 #define DISK_TRIAL_TIMEOUT_NS 1000000000LL
 
@@ -25,7 +25,7 @@ struct trial {
     int blocks;
     int64_t elapsed_ns;
     struct tact_histogram latency; /* latency of one write and fdatasync */
-    unsigned char block[BLOCK];
+    unsigned char block[TRIAL_BLOCK_BYTES];
 };
 
 static void free_disk_trial(struct trial *t)
@@ -99,7 +99,7 @@ static void report_disk_trial(struct tact_doctor_report *report, struct trial *t
                         strerror(t->error));
         return;
     }
-    const double rate = (double)t->blocks * BLOCK * 1e3 / (double)t->elapsed_ns;
+    const double rate = (double)t->blocks * TRIAL_BLOCK_BYTES * 1e3 / (double)t->elapsed_ns;
     const int slow = rate < 20.0 || t->latency.max > 250000000;
     tact_doctor_add(report, "disk", slow ? TACT_DOCTOR_WARN : TACT_DOCTOR_OK,
                     slow ? other_disk_fix : "",

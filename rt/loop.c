@@ -7,7 +7,7 @@
 #include "rt/loop_internal.h"
 
 /* short, but long enough to block */
-#define PAUSE_NS 50000
+#define REAL_TIME_PAUSE_NS 50000
 
 struct loop {
     const struct tact_loop_options *options;
@@ -37,7 +37,7 @@ struct tact_loop_options tact_loop_default(void)
     };
 }
 
-static int64_t planned(const struct loop *l, uint64_t k)
+static int64_t planned_tick_time(const struct loop *l, uint64_t k)
 {
     return l->stats->start_ns + (int64_t)k * l->options->period_ns;
 }
@@ -84,13 +84,13 @@ void tact_loop_count_tick(struct tact_loop_stats *s, int64_t period, int64_t t_k
  * only a sleep resets it. */
 static int wait_for_tick(const struct loop *l, int64_t t_k, int64_t now, int64_t *slept)
 {
-    const int64_t patience = l->options->realtime.fuse_us * 1000 / 4;
+    const int64_t max_unslept_backlog_ns = l->options->realtime.fuse_us * 1000 / 4;
     int64_t until = t_k;
     if (now >= t_k) {
-        if (patience == 0 || now - *slept < patience) {
+        if (max_unslept_backlog_ns == 0 || now - *slept < max_unslept_backlog_ns) {
             return 0;
         }
-        until = now + PAUSE_NS;
+        until = now + REAL_TIME_PAUSE_NS;
     }
     *slept = until;
     return tact_clock_sleep_until(until);
@@ -102,7 +102,7 @@ static void run_real(struct loop *l)
     int64_t slept = now;
     l->stats->start_ns = l->options->start_ns ? l->options->start_ns : now + l->options->period_ns;
     for (uint64_t k = 0; !has_loop_ended(l, k);) {
-        const int64_t t_k = planned(l, k);
+        const int64_t t_k = planned_tick_time(l, k);
         l->result = wait_for_tick(l, t_k, now, &slept);
         const int64_t woke = tact_clock_now();
         now = woke;
@@ -146,7 +146,7 @@ static void *free_thread(void *arg)
             l->result = verdict < 0 ? verdict : 0;
             break;
         }
-        const int64_t t_k = planned(l, k);
+        const int64_t t_k = planned_tick_time(l, k);
         const int64_t began = tact_clock_now();
         o->tick(o->user, k, t_k, t_k);
         tact_histogram_add(&l->stats->compute, tact_clock_now() - began);

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-static double squared(const double *v, int n)
+static double squared_norm(const double *v, int n)
 {
     double sum = 0.0;
     for (int i = 0; i < n; i++) {
@@ -17,7 +17,7 @@ double tact_passivity_bound(double *force, const double *last, const double *mov
     for (int i = 0; i < n; i++) {
         bound[i] = last[i] - c * moved[i];
     }
-    const double wanted = squared(force, n), most = squared(bound, n);
+    const double wanted = squared_norm(force, n), most = squared_norm(bound, n);
     const double factor = wanted > most ? sqrt(most / wanted) : 1.0;
     for (int i = 0; i < n; i++) {
         force[i] *= factor;
@@ -28,7 +28,7 @@ double tact_passivity_bound(double *force, const double *last, const double *mov
 double tact_passivity_damp(double *force, const double *rate, int n, double energy, double period,
                            double most)
 {
-    const double speed_squared = squared(rate, n);
+    const double speed_squared = squared_norm(rate, n);
     if (!(energy < 0.0 && speed_squared > 0.0)) {
         return 0.0;
     }

@@ -27,7 +27,7 @@ struct entry {
     int cpu; /* processor that it is pinned to, or -1 */
     cpu_set_t affinity;
     int slack; /* timer slack before, or -1 */
-    int fused;
+    int has_cpu_time_fuse;
     int slot; /* index in process.thread, or -1 */
     int dma_fd;
     int locked;
@@ -40,9 +40,9 @@ static _Thread_local int this_thread_fuse_blown; /* since the thread last entere
  * the signal handler reads. */
 static struct {
     pthread_mutex_t lock;
-    int lockers; /* number of threads that requested locked memory */
+    int memory_locking_threads; /* number of threads that requested locked memory */
     struct tact_realtime_item memory;
-    int fused;
+    int has_cpu_time_fuse;
     int64_t fuse_us;
     struct rlimit rttime;
     struct sigaction action;
@@ -73,7 +73,8 @@ static struct tact_realtime_item *add_item(struct tact_realtime_report *report,
     return &report->item[report->count++];
 }
 
-static struct tact_realtime_item *granted(struct tact_realtime_report *report, const char *name)
+static struct tact_realtime_item *report_granted(struct tact_realtime_report *report,
+                                                 const char *name)
 {
     struct tact_realtime_item *item = &report->item[report->count++];
     memset(item, 0, sizeof *item);
@@ -82,11 +83,11 @@ static struct tact_realtime_item *granted(struct tact_realtime_report *report, c
     return item;
 }
 
-__attribute__((format(printf, 5, 6))) static void refused(struct tact_realtime_report *report,
-                                                          const char *name, int error,
-                                                          const char *fix, const char *why, ...)
+__attribute__((format(printf, 5, 6))) static void
+report_refused(struct tact_realtime_report *report, const char *name, int error, const char *fix,
+               const char *why, ...)
 {
-    struct tact_realtime_item *item = granted(report, name);
+    struct tact_realtime_item *item = report_granted(report, name);
     item->granted = 0;
     item->error = error;
     report->refused++;
@@ -129,17 +130,17 @@ static void lock_memory_once(struct tact_realtime_report *report)
     if (mlockall(MCL_CURRENT | MCL_FUTURE)) {
         const int error = errno;
         munlockall();
-        refused(report, "memory", error, TACT_FIX_MEMLOCK, "mlockall: %s (RLIMIT_MEMLOCK %s bytes)",
-                strerror(error), text);
+        report_refused(report, "memory", error, TACT_FIX_MEMLOCK,
+                       "mlockall: %s (RLIMIT_MEMLOCK %s bytes)", strerror(error), text);
         return;
     }
     if (can_lock_later_maps()) {
-        granted(report, "memory");
+        report_granted(report, "memory");
         return;
     }
     munlockall();
     const int kept = mlockall(MCL_CURRENT) == 0;
-    refused(
+    report_refused(
         report, "memory", EAGAIN, TACT_FIX_MEMLOCK,
         "%s: locking later mappings would prevent threads from starting (RLIMIT_MEMLOCK %s bytes)",
         kept ? "only present mappings are locked" : "nothing is locked", text);
@@ -148,7 +149,7 @@ static void lock_memory_once(struct tact_realtime_report *report)
 /* Memory is locked once per process: later threads report the result of the first. */
 static void lock_memory(struct tact_realtime_report *report)
 {
-    if (process.lockers++ == 0) {
+    if (process.memory_locking_threads++ == 0) {
         lock_memory_once(report);
         process.memory = report->item[report->count - 1];
     } else {
@@ -165,7 +166,7 @@ static void hold_dma_latency(const struct tact_realtime_options *options,
     const int fd = open(path, O_WRONLY | O_CLOEXEC);
     if (fd >= 0 && write(fd, &latency, sizeof latency) == (ssize_t)sizeof latency) {
         self.dma_fd = fd;
-        granted(report, "dma_latency");
+        report_granted(report, "dma_latency");
         return;
     }
     const int error = errno;
@@ -173,7 +174,7 @@ static void hold_dma_latency(const struct tact_realtime_options *options,
         close(fd);
     }
     const char *fix = error == ENOENT ? TACT_FIX_DMA_LATENCY_ABSENT : TACT_FIX_DMA_LATENCY;
-    refused(report, "dma_latency", error, fix, "%s: %s", path, strerror(error));
+    report_refused(report, "dma_latency", error, fix, "%s: %s", path, strerror(error));
 }
 
 int tact_realtime_processor(int cpu)
@@ -219,8 +220,8 @@ static void pin(const struct tact_realtime_options *options, struct tact_realtim
 {
     cpu_set_t requested;
     if (sched_getaffinity(0, sizeof self.affinity, &self.affinity)) {
-        refused(report, "affinity", errno, "set realtime.cpu to -2 (any)", "sched_getaffinity: %s",
-                strerror(errno));
+        report_refused(report, "affinity", errno, "set realtime.cpu to -2 (any)",
+                       "sched_getaffinity: %s", strerror(errno));
         return;
     }
     const int cpu = choose_processor(options->cpu);
@@ -231,11 +232,11 @@ static void pin(const struct tact_realtime_options *options, struct tact_realtim
         char fix[96];
         snprintf(fix, sizeof fix, "choose a processor this process may use (the last is %d)",
                  tact_realtime_processor(TACT_REALTIME_CPU_LAST));
-        refused(report, "affinity", error, fix, "processor %d: %s", cpu, strerror(error));
+        report_refused(report, "affinity", error, fix, "processor %d: %s", cpu, strerror(error));
         return;
     }
     self.cpu = cpu;
-    struct tact_realtime_item *item = granted(report, "affinity");
+    struct tact_realtime_item *item = report_granted(report, "affinity");
     if (is_cpu_taken(cpu)) {
         snprintf(item->why, sizeof item->why,
                  "processor %d is shared with another real-time thread of this process", cpu);
@@ -251,15 +252,16 @@ static void set_timer_slack(const struct tact_realtime_options *options,
 {
     const int old = prctl(PR_GET_TIMERSLACK, 0, 0, 0, 0);
     if (old < 0 || prctl(PR_SET_TIMERSLACK, (unsigned long)options->timer_slack_ns, 0, 0, 0)) {
-        refused(report, "timer_slack", errno, "allow prctl in the container's seccomp profile",
-                "prctl: %s", strerror(errno));
+        report_refused(report, "timer_slack", errno,
+                       "allow prctl in the container's seccomp profile", "prctl: %s",
+                       strerror(errno));
         return;
     }
     self.slack = old;
-    granted(report, "timer_slack");
+    report_granted(report, "timer_slack");
 }
 
-static void demote(int slot)
+static void demote_thread_priority(int slot)
 {
     const struct sched_param normal = {.sched_priority = 0};
     const pid_t thread = atomic_load(&process.thread[slot]);
@@ -281,11 +283,11 @@ static void handle_fuse_signal(int signal_number)
     for (int i = 0; i < MAX_FUSED_THREADS; i++) {
         if (atomic_load(&process.thread[i]) == here) {
             known = 1;
-            demote(i);
+            demote_thread_priority(i);
         }
     }
     for (int i = 0; !known && i < MAX_FUSED_THREADS; i++) {
-        demote(i);
+        demote_thread_priority(i);
     }
     errno = saved;
 }
@@ -313,20 +315,20 @@ static void set_cpu_time_fuse(const struct tact_realtime_options *options,
     sigemptyset(&xcpu);
     sigaddset(&xcpu, SIGXCPU);
     if (self.slot < 0) {
-        refused(report, "fuse", EAGAIN, "run fewer sessions in one process",
-                "%d threads of this process already have one", MAX_FUSED_THREADS);
+        report_refused(report, "fuse", EAGAIN, "run fewer sessions in one process",
+                       "%d threads of this process already have one", MAX_FUSED_THREADS);
         return;
     }
-    const int error = process.fused ? 0 : install_fuse_handler(options->fuse_us);
+    const int error = process.has_cpu_time_fuse ? 0 : install_fuse_handler(options->fuse_us);
     if (error) {
-        refused(report, "fuse", error, "ulimit -R unlimited", "RLIMIT_RTTIME %lld us: %s",
-                (long long)options->fuse_us, strerror(error));
+        report_refused(report, "fuse", error, "ulimit -R unlimited", "RLIMIT_RTTIME %lld us: %s",
+                       (long long)options->fuse_us, strerror(error));
         return;
     }
-    process.fused++;
-    self.fused = 1;
+    process.has_cpu_time_fuse++;
+    self.has_cpu_time_fuse = 1;
     pthread_sigmask(SIG_UNBLOCK, &xcpu, NULL);
-    struct tact_realtime_item *item = granted(report, "fuse");
+    struct tact_realtime_item *item = report_granted(report, "fuse");
     if (process.fuse_us != options->fuse_us) {
         snprintf(item->why, sizeof item->why,
                  "%lld us instead of %lld: the process has one limit, and another thread set it",
@@ -351,22 +353,23 @@ static void set_scheduler(const struct tact_realtime_options *options,
     int error = set_fifo(options->priority);
     if (!error) {
         self.scheduled = 1;
-        granted(report, "scheduler");
+        report_granted(report, "scheduler");
         return;
     }
     const int allowed = limit.rlim_cur < 99 ? (int)limit.rlim_cur : 99;
     if (error == EPERM && allowed > 0 && allowed < options->priority && !set_fifo(allowed)) {
         self.scheduled = 1;
-        struct tact_realtime_item *item = granted(report, "scheduler");
+        struct tact_realtime_item *item = report_granted(report, "scheduler");
         snprintf(item->why, sizeof item->why, "SCHED_FIFO %d instead of %d (RLIMIT_RTPRIO)",
                  allowed, options->priority);
         snprintf(item->fix, sizeof item->fix, "%s", TACT_FIX_RTPRIO);
         return;
     }
     char text[32];
-    refused(report, "scheduler", error, geteuid() == 0 ? TACT_FIX_RTPRIO_GROUP : TACT_FIX_RTPRIO,
-            "SCHED_FIFO %d: %s (RLIMIT_RTPRIO %s)", options->priority, strerror(error),
-            resource_limit_text(limit.rlim_cur, text, sizeof text));
+    report_refused(report, "scheduler", error,
+                   geteuid() == 0 ? TACT_FIX_RTPRIO_GROUP : TACT_FIX_RTPRIO,
+                   "SCHED_FIFO %d: %s (RLIMIT_RTPRIO %s)", options->priority, strerror(error),
+                   resource_limit_text(limit.rlim_cur, text, sizeof text));
 }
 
 /* Touches the stack below the caller's frame over its maximum use. */
@@ -390,7 +393,8 @@ static void prefault_stack(const struct tact_realtime_options *options,
     unsigned char here = 0;
     const int error = pthread_getattr_np(pthread_self(), &attr);
     if (error) {
-        refused(report, "stack", error, "mount /proc", "pthread_getattr_np: %s", strerror(error));
+        report_refused(report, "stack", error, "mount /proc", "pthread_getattr_np: %s",
+                       strerror(error));
         return;
     }
     pthread_attr_getstack(&attr, &low, &size);
@@ -400,7 +404,7 @@ static void prefault_stack(const struct tact_realtime_options *options,
     if (requested > margin) {
         touch_stack_pages(requested - margin);
     }
-    granted(report, "stack");
+    report_granted(report, "stack");
 }
 
 static int valid_options(const struct tact_realtime_options *o)
@@ -465,8 +469,8 @@ int tact_realtime_enter(const struct tact_realtime_options *options,
     if (options->priority > 0 && (self.slot >= 0 || options->fuse_us == 0)) {
         set_scheduler(options, r); /* last: the steps above are not real-time work */
     } else if (options->priority > 0) {
-        refused(r, "scheduler", EAGAIN, "run fewer sessions in one process",
-                "no fuse is available");
+        report_refused(r, "scheduler", EAGAIN, "run fewer sessions in one process",
+                       "no fuse is available");
     }
     for (int i = 0; options->require && i < r->count; i++) {
         if (!r->item[i].granted) {
@@ -479,11 +483,11 @@ int tact_realtime_enter(const struct tact_realtime_options *options,
 
 static void release_process(void)
 {
-    if (self.fused && --process.fused == 0) {
+    if (self.has_cpu_time_fuse && --process.has_cpu_time_fuse == 0) {
         setrlimit(RLIMIT_RTTIME, &process.rttime);
         sigaction(SIGXCPU, &process.action, NULL);
     }
-    if (self.locked && --process.lockers == 0) {
+    if (self.locked && --process.memory_locking_threads == 0) {
         munlockall();
     }
     if (self.slot >= 0) {

@@ -5,15 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CACHE_LINE 64
+#define CACHE_LINE_BYTES 64
 
 /* At the start of the ring's memory. Each side writes only its own cache line. Other processes may
  * map it: lock-free atomics work across processes. */
 struct counters {
-    _Alignas(CACHE_LINE) _Atomic uint32_t head; /* index of the next element to be written */
+    _Alignas(CACHE_LINE_BYTES) _Atomic uint32_t head; /* index of the next element to be written */
     _Atomic uint32_t high_water;
     _Atomic uint64_t overruns;
-    _Alignas(CACHE_LINE) _Atomic uint32_t tail; /* index of the next element to be read */
+    _Alignas(CACHE_LINE_BYTES) _Atomic uint32_t tail; /* index of the next element to be read */
 };
 
 _Static_assert(ATOMIC_INT_LOCK_FREE == 2 && ATOMIC_LLONG_LOCK_FREE == 2,
@@ -55,12 +55,13 @@ size_t tact_ring_bytes(uint32_t capacity, size_t element_size)
     if (stride > (SIZE_MAX / 2) / slots) {
         return 0;
     }
-    return sizeof(struct counters) + (slots * stride + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
+    return sizeof(struct counters) +
+           (slots * stride + CACHE_LINE_BYTES - 1) / CACHE_LINE_BYTES * CACHE_LINE_BYTES;
 }
 
 int tact_ring_attach(struct tact_ring **out, void *memory, uint32_t capacity, size_t element_size)
 {
-    if (tact_ring_bytes(capacity, element_size) == 0 || (uintptr_t)memory % CACHE_LINE != 0) {
+    if (tact_ring_bytes(capacity, element_size) == 0 || (uintptr_t)memory % CACHE_LINE_BYTES != 0) {
         return -EINVAL;
     }
     struct tact_ring *ring = malloc(sizeof *ring);
@@ -98,7 +99,7 @@ int tact_ring_create(struct tact_ring **out, uint32_t capacity, size_t element_s
     if (bytes == 0) {
         return -EINVAL;
     }
-    void *memory = aligned_alloc(CACHE_LINE, bytes);
+    void *memory = aligned_alloc(CACHE_LINE_BYTES, bytes);
     if (!memory) {
         return -ENOMEM;
     }

@@ -18,7 +18,7 @@ struct tact_triple {
     _Atomic uint64_t overwritten;
     /* reader */
     _Alignas(CACHE_LINE) uint32_t front;
-    int have;
+    int has_front_value;
     /* both; sequence[i] belongs to the owner of slot i */
     _Alignas(CACHE_LINE) uint32_t sequence[3];
     size_t stride;
@@ -65,7 +65,7 @@ void *tact_triple_write_begin(struct tact_triple *triple)
     return triple->values + triple->back * triple->stride;
 }
 
-static void count(_Atomic uint64_t *counter)
+static void load_counter(_Atomic uint64_t *counter)
 {
     const uint64_t n = atomic_load_explicit(counter, memory_order_relaxed);
     atomic_store_explicit(counter, n + 1, memory_order_relaxed);
@@ -78,9 +78,9 @@ void tact_triple_publish(struct tact_triple *triple)
     const uint32_t taken = atomic_exchange_explicit(
         &triple->shared, triple->back | UNREAD_VALUE_BIT, memory_order_acq_rel);
     triple->back = taken & SLOT_INDEX_BITS;
-    count(&triple->published);
+    load_counter(&triple->published);
     if (taken & UNREAD_VALUE_BIT) {
-        count(&triple->overwritten);
+        load_counter(&triple->overwritten);
     }
 }
 
@@ -94,12 +94,12 @@ const void *tact_triple_read(struct tact_triple *triple, int *fresh)
         const uint32_t taken =
             atomic_exchange_explicit(&triple->shared, triple->front, memory_order_acq_rel);
         triple->front = taken & SLOT_INDEX_BITS;
-        triple->have = 1;
+        triple->has_front_value = 1;
     }
     if (fresh) {
         *fresh = newer;
     }
-    return triple->have ? triple->values + triple->front * triple->stride : NULL;
+    return triple->has_front_value ? triple->values + triple->front * triple->stride : NULL;
 }
 
 uint32_t tact_triple_sequence(const struct tact_triple *triple)

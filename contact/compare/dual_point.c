@@ -17,7 +17,7 @@ enum { MOST_STEPS = 2000 };
 static const double LINEAR_OBJECTIVE[4] = {0.37e-12, -0.61e-12, 0.23e-12, 1.0};
 
 /** Solves the 4 x 4 system m x = b; returns 0 where it is singular. */
-static int solve4(double m[4][4], const double b[4], double x[4])
+static int solve_4x4_system(double m[4][4], const double b[4], double x[4])
 {
     double a[4][5];
     for (int i = 0; i < 4; i++) {
@@ -55,7 +55,7 @@ struct basis {
     double row[4][4], right[4];
 };
 
-static void start(struct basis *b, double size)
+static void set_start_basis(struct basis *b, double size)
 {
     static const double sign[4][3] = {{1, 1, 1}, {1, -1, -1}, {-1, 1, -1}, {-1, -1, 1}};
     for (int i = 0; i < 4; i++) {
@@ -69,16 +69,17 @@ static void start(struct basis *b, double size)
 
 /** The constraint of the basis that a new one replaces, so that all multipliers stay positive; -1
  * where there is none. */
-static int leaving(const struct basis *b, const double entering[4])
+static int find_leaving_constraint(const struct basis *b, const double entering_constraint[4])
 {
-    double transposed[4][4], weight[4], share[4], least = INFINITY;
+    double transposed_basis[4][4], weight[4], share[4], least = INFINITY;
     int out = -1;
     for (int i = 0; i < 4; i++) {
         for (int j = 0; j < 4; j++) {
-            transposed[i][j] = b->row[j][i];
+            transposed_basis[i][j] = b->row[j][i];
         }
     }
-    if (!solve4(transposed, LINEAR_OBJECTIVE, weight) || !solve4(transposed, entering, share)) {
+    if (!solve_4x4_system(transposed_basis, LINEAR_OBJECTIVE, weight) ||
+        !solve_4x4_system(transposed_basis, entering_constraint, share)) {
         return -1;
     }
     for (int i = 0; i < 4; i++) {
@@ -95,11 +96,11 @@ int tact_dual_deepest_inner_point(const double (*plane)[4], size_t count, double
                                   double point[3], double *depth)
 {
     struct basis b;
-    start(&b, size);
+    set_start_basis(&b, size);
     for (int step = 0; step < MOST_STEPS; step++) {
         double y[4], worst = 1e-12 * size; /* with 1e-14 rounding can prevent termination */
         size_t enters = count;
-        if (!solve4(b.row, b.right, y)) {
+        if (!solve_4x4_system(b.row, b.right, y)) {
             return 0;
         }
         for (size_t i = 0; i < count; i++) {
@@ -116,7 +117,7 @@ int tact_dual_deepest_inner_point(const double (*plane)[4], size_t count, double
             return 1;
         }
         double row[4] = {plane[enters][0], plane[enters][1], plane[enters][2], 1.0};
-        int out = leaving(&b, row);
+        int out = find_leaving_constraint(&b, row);
         if (out < 0) {
             return 0;
         }

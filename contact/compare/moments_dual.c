@@ -14,10 +14,10 @@
 #include "contact/moments/moments_internal.h"
 
 /** Height of a triangle over its longest edge below which its plane is undefined. */
-static const double SLIVER = 1e-10;
+static const double SLIVER_HEIGHT_RATIO = 1e-10;
 
 /** Difference of two duals, over their size, below which they belong to one plane. */
-static const double SAME = 1e-11;
+static const double DUAL_EQUALITY_TOLERANCE = 1e-11;
 
 /** Planes about a point inside all of them, and the polyhedron that they enclose. */
 struct dual {
@@ -42,7 +42,7 @@ struct entry {
     uint8_t owner;
 };
 
-static void release(struct dual *d)
+static void free_dual_polyhedron(struct dual *d)
 {
     free(d->plane);
     free(d->owner);
@@ -67,7 +67,7 @@ static void add_triangle(struct dual *d, const double r[9], const double shift[3
                                     : (length[1] >= length[2] ? 1 : 2);
     tact_v3_cross(n, e[(at + 1) % 3], e[(at + 2) % 3]);
     double area = tact_v3_normalize(unit, n);
-    if (!(area > SLIVER * length[at] * length[at])) {
+    if (!(area > SLIVER_HEIGHT_RATIO * length[at] * length[at])) {
         return;
     }
     double *plane = d->plane[d->count];
@@ -111,7 +111,7 @@ static int are_duals_of_one_plane(const struct entry *a, const struct entry *b)
 {
     double apart[3];
     tact_v3_sub(apart, a->point, b->point);
-    return tact_v3_norm(apart) <= SAME * tact_v3_norm(a->point);
+    return tact_v3_norm(apart) <= DUAL_EQUALITY_TOLERANCE * tact_v3_norm(a->point);
 }
 
 /** Moves the origin to an inner point and makes the duals, one for each plane. Returns 0, -ENOMEM.
@@ -135,7 +135,7 @@ static int compute_dual_points(struct dual *d, const double inner[3])
     size_t kept = 0;
     for (size_t i = 0; i < d->count; i++) {
         size_t twin = kept;
-        double reach = SAME * tact_v3_norm(entry[i].point);
+        double reach = DUAL_EQUALITY_TOLERANCE * tact_v3_norm(entry[i].point);
         while (twin > 0 && entry[twin - 1].point[0] >= entry[i].point[0] - reach &&
                !are_duals_of_one_plane(&entry[i], &entry[twin - 1])) {
             twin--;
@@ -238,8 +238,8 @@ static void sort_corners_by_angle(struct dual *d)
 }
 
 /** Adds a triangle of a face: volume and moments to the origin, and A's share to the gradient. */
-static void add_part(struct tact_moment_sums *s, const double *p, const double *q, const double *r,
-                     double share)
+static void add_face_triangle_sums(struct tact_moment_sums *s, const double *p, const double *q,
+                                   const double *r, double share)
 {
     static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
     double u[3], w[3], n[3], t[3], moment[3];
@@ -262,15 +262,15 @@ static void add_part(struct tact_moment_sums *s, const double *p, const double *
     tact_v3_axpy(s->torque, share / 3.0, moment);
 }
 
-static void integrate(const struct dual *d, struct tact_moment_sums *sums)
+static void integrate_polyhedron(const struct dual *d, struct tact_moment_sums *sums)
 {
     static const double share[4] = {0.0, 1.0, 0.0, 0.5};
     memset(sums, 0, sizeof *sums);
     for (size_t i = 0, end; i < d->corners; i = end) {
         for (end = i; end < d->corners && d->corner[end].plane == d->corner[i].plane; end++) {
             if (end > i + 1) {
-                add_part(sums, d->corner[i].r, d->corner[end - 1].r, d->corner[end].r,
-                         share[d->owner[d->corner[i].plane]]);
+                add_face_triangle_sums(sums, d->corner[i].r, d->corner[end - 1].r, d->corner[end].r,
+                                       share[d->owner[d->corner[i].plane]]);
             }
         }
     }
@@ -289,7 +289,7 @@ static double extent(const struct tact_mesh *m, const struct tact_pose *pose, do
     return tact_v3_norm(half);
 }
 
-static int solve(struct dual *d, double size, struct tact_moments *out)
+static int compute_dual_moments(struct dual *d, double size, struct tact_moments *out)
 {
     static const double axes[9] = {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0};
     struct tact_moment_sums sums;
@@ -307,7 +307,7 @@ static int solve(struct dual *d, double size, struct tact_moments *out)
         return rc;
     }
     sort_corners_by_angle(d);
-    integrate(d, &sums);
+    integrate_polyhedron(d, &sums);
     return tact_sums_finish(&sums, axes, d->origin, out);
 }
 
@@ -329,9 +329,9 @@ int tact_moments_dual(const struct tact_shape *a, const struct tact_pose *pa,
     if (rc == 0) {
         add_shape(&d, a, pa, 1);
         add_shape(&d, b, pb, 2);
-        rc = solve(&d, size, out);
+        rc = compute_dual_moments(&d, size, out);
     }
-    release(&d);
+    free_dual_polyhedron(&d);
     return rc;
 }
 

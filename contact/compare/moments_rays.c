@@ -28,7 +28,7 @@ struct bounds {
     double lower[3], upper[3];
 };
 
-static void grow(struct bounds *b, const double p[3])
+static void grow_bounds(struct bounds *b, const double p[3])
 {
     for (int k = 0; k < 3; k++) {
         b->lower[k] = tact_min(b->lower[k], p[k]);
@@ -48,7 +48,7 @@ static struct bounds compute_world_bounds(const struct tact_rays_body *body)
     for (size_t i = 0; i < 3 * body->triangle_count; i++) {
         tact_m3_mul_v3(p, r, body->vertices + 3 * (size_t)body->triangles[i]);
         tact_v3_add(p, p, body->pose.position);
-        grow(&b, p);
+        grow_bounds(&b, p);
     }
     for (int k = 0; k < 3 && body->kind == TACT_SHAPE_SPHERE; k++) {
         b.lower[k] = body->pose.position[k] - body->radius;
@@ -73,7 +73,7 @@ struct reading {
     int count, sum, parity;
 };
 
-static int is_inside(const struct reading *r, int crossed, int winding)
+static int is_inside_by_crossings(const struct reading *r, int crossed, int winding)
 {
     return r->parity ? crossed & 1 : winding != 0;
 }
@@ -103,14 +103,15 @@ static void add_ray_interval_sums(struct direction *d, const struct tact_rays_la
         corner[l->u] = u + (end & 1 ? 0.5 : -0.5) * hu;
         corner[l->v] = v + (end & 1 ? 0.5 : -0.5) * hv;
         corner[l->axis] = end & 2 ? z1 : z0;
-        grow(&d->found, corner);
+        grow_bounds(&d->found, corner);
     }
 }
 
 /** Adds a crossing of A's surface by a ray: turn: +1 where it enters, -1 where it leaves; share:
  * the fraction inside B. */
-static void add_surface(struct direction *d, const struct tact_rays_lattice *l,
-                        const double middle[3], double u, double v, double z, double turn)
+static void add_surface_crossing_sums(struct direction *d, const struct tact_rays_lattice *l,
+                                      const double middle[3], double u, double v, double z,
+                                      double turn)
 {
     double n[3] = {0.0}, p[3], moment[3];
     n[l->axis] = -turn * l->step[l->u] * l->step[l->v];
@@ -145,10 +146,11 @@ static void sum_ray(struct direction *d, const struct tact_rays_lattice *l, cons
             i++;
         }
         for (int k = 0; k < 2; k++) {
-            in[k] = is_inside(&read[k], crossed[k], winding[k]);
+            in[k] = is_inside_by_crossings(&read[k], crossed[k], winding[k]);
         }
         if (in[0] != was[0] && (in[1] || was[1])) {
-            add_surface(d, l, middle, u, v, z, 0.5 * (in[0] - was[0]) * (in[1] + was[1]));
+            add_surface_crossing_sums(d, l, middle, u, v, z,
+                                      0.5 * (in[0] - was[0]) * (in[1] + was[1]));
         }
         from = z;
     }
@@ -182,8 +184,9 @@ static void sum_rays(struct direction *d, const struct tact_rays_lattice *l, con
 }
 
 /** Casts the rays of three directions into the bounds. Returns 0 or -ENOMEM. */
-static int cast(const struct tact_rays_body *a, const struct tact_rays_body *b,
-                const struct bounds *in, int side, struct direction direction[3])
+static int cast_three_ray_directions(const struct tact_rays_body *a, const struct tact_rays_body *b,
+                                     const struct bounds *in, int side,
+                                     struct direction direction[3])
 {
     struct tact_rays_hits hits = {0};
     double middle[3];
@@ -214,8 +217,8 @@ static int shrink_bounds(struct bounds *in, int side, const struct direction dir
 {
     struct bounds found = EMPTY_BOUNDS, before = *in;
     for (int k = 0; k < 3; k++) {
-        grow(&found, direction[k].found.lower);
-        grow(&found, direction[k].found.upper);
+        grow_bounds(&found, direction[k].found.lower);
+        grow_bounds(&found, direction[k].found.upper);
     }
     double share = 1.0;
     for (int k = 0; k < 3; k++) {
@@ -229,7 +232,8 @@ static int shrink_bounds(struct bounds *in, int side, const struct direction dir
 
 /** Combines three directions. Dropped rays count as the mean of the others of their direction, and
  * a direction is weighted by its fraction of valid rays. */
-static void combine(const struct direction direction[3], struct tact_moment_sums *sums)
+static void combine_ray_directions(const struct direction direction[3],
+                                   struct tact_moment_sums *sums)
 {
     double whole = 0.0;
     memset(sums, 0, sizeof *sums);
@@ -291,7 +295,7 @@ int tact_moments_rays(const struct tact_rays_body *a, const struct tact_rays_bod
     int rc = 0, overlap = common_bounds(a, b, &in),
         coarse = resolution < COARSE ? resolution : COARSE;
     for (int i = 0, again = overlap; again && i < NARROWINGS && rc == 0; i++) {
-        rc = cast(a, b, &in, coarse, direction);
+        rc = cast_three_ray_directions(a, b, &in, coarse, direction);
         again =
             direction[0].sums.volume + direction[1].sums.volume + direction[2].sums.volume > 0.0 &&
             shrink_bounds(&in, coarse, direction);
@@ -299,7 +303,7 @@ int tact_moments_rays(const struct tact_rays_body *a, const struct tact_rays_bod
     if (overlap && rc == 0) {
         struct tact_moment_sums sums;
         double middle[3];
-        rc = cast(a, b, &in, resolution, direction);
+        rc = cast_three_ray_directions(a, b, &in, resolution, direction);
         for (int k = 0; k < 3; k++) {
             middle[k] = 0.5 * (in.lower[k] + in.upper[k]);
             reported.rays += direction[k].rays;
@@ -307,7 +311,7 @@ int tact_moments_rays(const struct tact_rays_body *a, const struct tact_rays_bod
             reported.dropped += direction[k].dropped;
             reported.volume[k] = direction[k].sums.volume;
         }
-        combine(direction, &sums);
+        combine_ray_directions(direction, &sums);
         rc = rc ? rc : tact_sums_finish(&sums, axes, middle, out);
     }
     if (report) {

@@ -97,7 +97,7 @@ static struct edge make_oriented_edge(const double *a, const double *b)
 }
 
 /** +1 or -1, never 0. */
-static double side_of(const struct edge *e, double x, double y)
+static double side_of_edge(const struct edge *e, double x, double y)
 {
     double area = e->dx * (y - e->y) - e->dy * (x - e->x);
     return area >= 0.0 ? e->sign : -e->sign;
@@ -145,8 +145,9 @@ static void cast_triangle(const struct tact_rays_lattice *l, double (*p)[3], uin
     for (int i = columns[0]; i <= columns[1]; i++) {
         for (int j = rows[0]; j <= rows[1]; j++) {
             double x = tact_rays_cell_middle(l, l->u, i), y = tact_rays_cell_middle(l, l->v, j);
-            if (side_of(&edges[0], x, y) != facing || side_of(&edges[1], x, y) != facing ||
-                side_of(&edges[2], x, y) != facing) {
+            if (side_of_edge(&edges[0], x, y) != facing ||
+                side_of_edge(&edges[1], x, y) != facing ||
+                side_of_edge(&edges[2], x, y) != facing) {
                 continue;
             }
             double rx = x - q[0][0], ry = y - q[0][1];

@@ -130,7 +130,7 @@ static double torsion_bound_at_point(const struct tact_local_problem *problem, c
 
 /* The point contact at p (eq. 8, then eq. 10 where friction exceeds the cone): force f, 0 where it
  * would pull. */
-static int solve_point(const struct tact_local_problem *problem, const double *p, double *f)
+static int solve_point_contact(const struct tact_local_problem *problem, const double *p, double *f)
 {
     static const int linear[3] = {0, 1, 2};
     double s[36], b[6];
@@ -247,7 +247,7 @@ int tact_local_bouchard(const struct tact_local_problem *problem, double r[6])
         if (!point) {
             project_pressure_centre(problem, r, !(limits & TACT_LIMIT_CONE), d, p);
         }
-        limits = TACT_LIMIT_EDGE | solve_point(problem, p, r);
+        limits = TACT_LIMIT_EDGE | solve_point_contact(problem, p, r);
         if (!(r[0] > 0.0)) {
             memset(r, 0, 6 * sizeof *r);
             return TACT_LIMIT_OPEN;

@@ -17,19 +17,21 @@
 #include "contact/vec.h"
 
 #define MAX_FRICTION_STATE_STEPS                                                                   \
-    6              /* largest number of steps between friction states in one solve */
-#define HALVINGS 4 /* largest number of reductions of a step that increases the residual */
-#define DIFFERENCE                                                                                 \
+    6 /* largest number of steps between friction states in one solve */
+#define MAX_STEP_HALVINGS                                                                          \
+    4 /* largest number of reductions of a step that increases the residual                        \
+       */
+#define FINITE_DIFFERENCE_STEP                                                                     \
     1e-6 /* relative to the patch: difference of friction states in numerical derivatives */
 #define MIN_DETERMINANT 1e-9 /* determinant of the derivative below which it is singular */
-#define CONVERGED                                                                                  \
+#define CONVERGED_RESIDUAL                                                                         \
     1e-12 /* relative to the patch: residual of a friction state that counts as converged */
 #define DIVERGED_RESIDUAL                                                                          \
     1e-6               /* relative to the patch: residual above which there is no solution near */
 #define RELAX_STEPS 12 /* steps away from a friction state where Newton's method fails */
 
 /* Normal part x_N and friction z for slip multiplier g; returns f_n / |z| - 1. */
-static double slip_equation(void *user, double g)
+static double evaluate_slip_equation(void *user, double g)
 {
     struct scaled *p = user;
     int n = p->rolling ? 3 : 1;
@@ -80,9 +82,9 @@ static int bracket_slip_multiplier(struct scaled *p, double guess, double factor
                                    double *flo, double *hi, double *fhi)
 {
     *hi = guess;
-    *fhi = slip_equation(p, guess);
+    *fhi = evaluate_slip_equation(p, guess);
     while (*fhi > 0.0 && factor < 2.0) {
-        double below = *hi / factor, f = slip_equation(p, below);
+        double below = *hi / factor, f = evaluate_slip_equation(p, below);
         if (f <= 0.0) {
             *lo = below;
             *flo = f;
@@ -96,7 +98,7 @@ static int bracket_slip_multiplier(struct scaled *p, double guess, double factor
         *lo = *hi;
         *flo = *fhi;
         *hi *= factor;
-        *fhi = slip_equation(p, *hi);
+        *fhi = evaluate_slip_equation(p, *hi);
         factor = tact_min(1.0 + 8.0 * (factor - 1.0), 16.0);
     }
     return *fhi >= 0.0;
@@ -107,12 +109,12 @@ static int solve_scaled_slip_problem(struct scaled *p)
 {
     double guess = p->slip > 0.0 ? p->slip : p->s[21] + p->s[28] + p->s[35];
     double factor = p->slip > 0.0 ? 1.001 : 16.0;
-    double lo = 0.0, flo = slip_equation(p, 0.0), hi, fhi;
+    double lo = 0.0, flo = evaluate_slip_equation(p, 0.0), hi, fhi;
     if (flo >= 0.0) {
         return 0;
     }
     if (bracket_slip_multiplier(p, guess, factor, &lo, &flo, &hi, &fhi) && flo < 0.0 && fhi > 0.0) {
-        tact_root_find(slip_equation, p, lo, flo, hi, fhi, 80);
+        tact_root_find(evaluate_slip_equation, p, lo, flo, hi, fhi, 80);
     }
     double z = tact_v3_norm(p->x + 3);
     if (z > p->x[0]) { /* on the limit surface to rounding, and never beyond it */
@@ -287,8 +289,8 @@ static void move_friction_state(const struct tact_local_problem *problem, struct
 
 /* Minus the inverse of the derivative of the residual, by finite differences; the identity, as if
  * the impulse did not depend on the state, where it is singular. */
-static void differentiate(const struct tact_local_problem *problem, const struct trial *now,
-                          double *inverse)
+static void invert_residual_derivative(const struct tact_local_problem *problem,
+                                       const struct trial *now, double *inverse)
 {
     const int rolls = tact_local_transmits_rolling(problem);
     const int free[3] = {rolls, rolls, problem->surface != TACT_SURFACE_ELLIPSOID};
@@ -300,11 +302,11 @@ static void differentiate(const struct tact_local_problem *problem, const struct
         double step[3] = {0.0, 0.0, 0.0};
         tact_v3_set(column[k], k == 0, k == 1, k == 2);
         if (free[k]) {
-            step[k] = DIFFERENCE * inward[k];
+            step[k] = FINITE_DIFFERENCE_STEP * inward[k];
             move_friction_state(problem, &beside.at, step);
             evaluate_trial_friction_state(problem, &beside);
             tact_v3_sub(column[k], now->left, beside.left);
-            tact_v3_scale(column[k], column[k], inward[k] / DIFFERENCE);
+            tact_v3_scale(column[k], column[k], inward[k] / FINITE_DIFFERENCE_STEP);
         }
     }
     tact_v3_cross(cross[0], column[1], column[2]);
@@ -337,7 +339,7 @@ static int search_along_step(const struct tact_local_problem *problem, double *i
 {
     struct trial next;
     double step[3], share = 1.0;
-    for (int i = 0; i < HALVINGS; i++) {
+    for (int i = 0; i < MAX_STEP_HALVINGS; i++) {
         next = *now;
         tact_m3_mul_v3(step, inverse, now->left);
         tact_v3_scale(step, step, share);
@@ -363,7 +365,7 @@ static int iterate_friction_state(const struct tact_local_problem *problem, stru
     int most = problem->passes ? problem->passes : MAX_FRICTION_STATE_STEPS;
     double before = INFINITY;
     evaluate_trial_friction_state(problem, now);
-    for (int pass = 1; pass < most && now->size > CONVERGED; pass++) {
+    for (int pass = 1; pass < most && now->size > CONVERGED_RESIDUAL; pass++) {
         double step[3];
         before = now->size;
         struct trial next = *now;
@@ -374,8 +376,8 @@ static int iterate_friction_state(const struct tact_local_problem *problem, stru
         if (next.size < now->size) {
             *now = next;
         }
-        if (now->size > 0.1 * before && now->size > CONVERGED) {
-            differentiate(problem, now, inverse);
+        if (now->size > 0.1 * before && now->size > CONVERGED_RESIDUAL) {
+            invert_residual_derivative(problem, now, inverse);
             if (!search_along_step(problem, inverse, now)) {
                 break;
             }
@@ -387,7 +389,7 @@ static int iterate_friction_state(const struct tact_local_problem *problem, stru
 /* Moves halfway to the state of the present impulse, repeatedly, even if the residual increases. */
 static void relax_friction_state(const struct tact_local_problem *problem, struct trial *now)
 {
-    for (int i = 0; i < RELAX_STEPS && now->size > CONVERGED; i++) {
+    for (int i = 0; i < RELAX_STEPS && now->size > CONVERGED_RESIDUAL; i++) {
         double step[3];
         tact_v3_scale(step, now->left, 0.5);
         move_friction_state(problem, &now->at, step);

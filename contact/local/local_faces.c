@@ -186,7 +186,7 @@ static double opening_speed(const struct tact_active *a, int corner)
 
 /* 1 where a corner is the face of the solution; otherwise switches to an adjacent edge that closes.
  * The next function does the same for an edge and its corners. */
-static int check_corner(struct tact_active *a, double slack)
+static int is_corner_the_solution_face(struct tact_active *a, double slack)
 {
     int last = a->first ? a->first - 1 : a->corners - 1;
     double before = opening_speed(a, last),
@@ -223,7 +223,8 @@ int tact_active_face_update(struct tact_active *a)
         a->face = a->un[0] >= -slack ? FACE_RIM : FACE_INSIDE;
         return a->face == FACE_RIM;
     }
-    if (!(a->face == FACE_CORNER ? check_corner(a, slack) : is_edge_the_solution_face(a))) {
+    if (!(a->face == FACE_CORNER ? is_corner_the_solution_face(a, slack)
+                                 : is_edge_the_solution_face(a))) {
         return 0;
     }
     for (int i = 0; i < a->corners; i++) {

@@ -22,10 +22,10 @@
 
 #define SOLVED 2e-14 /* residual, of the friction, that is rounding alone */
 #define REST 1e-12   /* the same, from which a step that does not reduce it ends the search */
-#define MOST_STEPS 60
+#define MAX_SLIP_NEWTON_STEPS 60
 
 /* Inverse of a symmetric 3 x 3 matrix. */
-static void invert(const double *m, double *out)
+static void invert_symmetric_3x3(const double *m, double *out)
 {
     double cross[3][3];
     tact_v3_cross(cross[0], m + 3, m + 6);
@@ -38,17 +38,17 @@ static void invert(const double *m, double *out)
 }
 
 /* Moves a slip by the matrix's inverse times the residual. */
-static void move(const double *matrix, const double *left, double *slip)
+static void apply_newton_step_to_slip(const double *matrix, const double *left, double *slip)
 {
     double by[9], step[3];
-    invert(matrix, by);
+    invert_symmetric_3x3(matrix, by);
     tact_m3_mul_v3(step, by, left);
     tact_v3_add(slip, slip, step);
 }
 
 /* Residual of z = h h'(s), and h^2 / 2 - z.s. */
-static double residual(const struct points_at *at, const double *z, const double *slip,
-                       double *left, double *objective)
+static double slip_residual(const struct points_at *at, const double *z, const double *slip,
+                            double *left, double *objective)
 {
     for (int i = 0; i < 3; i++) {
         left[i] = z[i] - at->power * at->force[i];
@@ -71,21 +71,21 @@ double tact_friction_points_limit(const struct tact_local_problem *problem, cons
         tact_v3_copy(slip, z);
     }
     tact_friction_points_at_centre(problem, slip, at);
-    double error = residual(at, z, slip, left, &value);
-    for (int i = 0; i < MOST_STEPS && error > SOLVED * size; i++) {
+    double error = slip_residual(at, z, slip, left, &value);
+    for (int i = 0; i < MAX_SLIP_NEWTON_STEPS && error > SOLVED * size; i++) {
         double tried[3];
         tact_v3_copy(tried, slip);
-        move(at->hessian, left, tried);
+        apply_newton_step_to_slip(at->hessian, left, tried);
         tact_friction_points_at_centre(problem, tried, &next);
-        double rest = residual(&next, z, tried, then, &after);
+        double rest = slip_residual(&next, z, tried, then, &after);
         if (!(rest < 0.5 * error || after < value)) {
             if (error <= REST * size) {
                 break;
             }
             tact_v3_copy(tried, slip);
-            move(at->metric, left, tried);
+            apply_newton_step_to_slip(at->metric, left, tried);
             tact_friction_points_at_centre(problem, tried, &next);
-            rest = residual(&next, z, tried, then, &after);
+            rest = slip_residual(&next, z, tried, then, &after);
         }
         tact_v3_copy(slip, tried);
         tact_v3_copy(left, then);
@@ -136,7 +136,7 @@ double tact_friction_points_hessian(const struct tact_local_problem *problem, co
     struct points_at at;
     double square = tact_friction_points_limit(problem, z, normal, &at);
     if (square > 0.0) {
-        invert(at.hessian, bend);
+        invert_symmetric_3x3(at.hessian, bend);
     } else {
         memset(bend, 0, 9 * sizeof *bend);
     }

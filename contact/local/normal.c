@@ -217,7 +217,7 @@ static void minimize_on_faces(const struct normal_patch *patch, const double *h,
     }
 }
 
-static int is_inside(const struct normal_patch *patch, const double *x)
+static int is_inside_normal_cone(const struct normal_patch *patch, const double *x)
 {
     if (!patch->corners) {
         return x[0] >= tact_hypot(x[1], x[2]);
@@ -257,7 +257,7 @@ int tact_normal_minimize(const struct normal_patch *patch, const double *h, cons
     tact_v3_scale(x, g, -1.0);
     tact_ldl_factor(a, 3);
     tact_ldl_solve(a, 3, x);
-    if (is_inside(patch, x)) {
+    if (is_inside_normal_cone(patch, x)) {
         return 0;
     }
     tact_v3_copy(x, last);

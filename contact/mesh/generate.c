@@ -24,7 +24,7 @@ static double *append_vertex(struct tact_soup *soup)
     return soup->vertices + 3 * soup->vertex_count++;
 }
 
-static void triangle(struct tact_soup *soup, size_t a, size_t b, size_t c)
+static void append_triangle(struct tact_soup *soup, size_t a, size_t b, size_t c)
 {
     uint32_t *t = soup->triangles + 3 * soup->triangle_count++;
     t[0] = (uint32_t)a;
@@ -34,8 +34,8 @@ static void triangle(struct tact_soup *soup, size_t a, size_t b, size_t c)
 
 static void append_quad(struct tact_soup *soup, size_t a, size_t b, size_t c, size_t d)
 {
-    triangle(soup, a, b, c);
-    triangle(soup, a, c, d);
+    append_triangle(soup, a, b, c);
+    append_triangle(soup, a, c, d);
 }
 
 /* Pseudo-random value from 0 to 1 of a lattice point (lowbias32 of Wellons over a mix of the four).
@@ -138,8 +138,8 @@ static int make_prism(const struct tact_generate *g, struct tact_soup *soup)
         }
     }
     for (size_t i = 1; !rc && i + 1 < sides; i++) {
-        triangle(soup, 0, i + 1, i);
-        triangle(soup, sides, sides + i, sides + i + 1);
+        append_triangle(soup, 0, i + 1, i);
+        append_triangle(soup, sides, sides + i, sides + i + 1);
     }
     if (!rc) {
         append_quads_between_rings(soup, 0, 2, sides, 0);
@@ -183,8 +183,8 @@ static int make_gear(const struct tact_generate *g, struct tact_soup *soup)
     size_t last = 1 + (rings - 1) * around;
     for (size_t j = 0; j < around; j++) {
         size_t k = (j + 1) % around;
-        triangle(soup, 0, 1 + k, 1 + j);
-        triangle(soup, last + around, last + j, last + k);
+        append_triangle(soup, 0, 1 + k, 1 + j);
+        append_triangle(soup, last + around, last + j, last + k);
     }
     return 0;
 }

@@ -8,7 +8,7 @@
 #include "contact/vec.h"
 
 /** Relative rounding error of a coordinate in single precision, with a margin. */
-static const double ROUNDING = 2e-6;
+static const double SINGLE_PRECISION_ERROR = 2e-6;
 
 /** The contiguous triangles below a node. */
 struct run {
@@ -105,7 +105,7 @@ static void build_box(const struct run *run, const double middle[3], double unit
         }
     }
     for (int k = 0; k < 3; k++) {
-        double half = extents.half[k] / unit + ROUNDING;
+        double half = extents.half[k] / unit + SINGLE_PRECISION_ERROR;
         tact_v3_axpy(centre, extents.lower[k] + extents.half[k], axes[k]);
         for (int j = 0; j < 3; j++) {
             box->axis[k][j] = (float)(half * axes[k][j]);

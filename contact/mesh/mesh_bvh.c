@@ -60,8 +60,8 @@ void tact_tree_sort(struct tact_tree_item *items, size_t count)
 /** Number of a node's triangles that its first child gets. */
 static size_t first_child_size(size_t count)
 {
-    const size_t bundle = 8 * (size_t)TACT_MESH_LEAF;
-    size_t unit = count > bundle ? bundle : TACT_MESH_LEAF;
+    const size_t triangles_of_eight_leaves = 8 * (size_t)TACT_MESH_LEAF;
+    size_t unit = count > triangles_of_eight_leaves ? triangles_of_eight_leaves : TACT_MESH_LEAF;
     size_t units = (count + unit - 1) / unit;
     return unit * ((units + 1) / 2);
 }

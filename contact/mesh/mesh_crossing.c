@@ -32,7 +32,8 @@ struct search {
 };
 
 /** Six times the signed volume of the tetrahedron a b c p, or 0 if rounding hides its sign. */
-static double orient(const double *a, const double *b, const double *c, const double *p)
+static double signed_tetrahedron_volume(const double *a, const double *b, const double *c,
+                                        const double *p)
 {
     double u[3], v[3], w[3], n[3], size = 0.0;
     tact_v3_sub(u, a, p);
@@ -68,11 +69,13 @@ static int opposite_signs(double a, double b)
 /** Whether a segment passes through the interior of a triangle. */
 static int segment_pierces(const double *p, const double *q, const double *const t[3])
 {
-    if (!opposite_signs(orient(t[0], t[1], t[2], p), orient(t[0], t[1], t[2], q))) {
+    if (!opposite_signs(signed_tetrahedron_volume(t[0], t[1], t[2], p),
+                        signed_tetrahedron_volume(t[0], t[1], t[2], q))) {
         return 0;
     }
-    double s0 = orient(p, q, t[0], t[1]), s1 = orient(p, q, t[1], t[2]);
-    double s2 = orient(p, q, t[2], t[0]);
+    double s0 = signed_tetrahedron_volume(p, q, t[0], t[1]),
+           s1 = signed_tetrahedron_volume(p, q, t[1], t[2]);
+    double s2 = signed_tetrahedron_volume(p, q, t[2], t[0]);
     return (s0 > 0.0 && s1 > 0.0 && s2 > 0.0) || (s0 < 0.0 && s1 < 0.0 && s2 < 0.0);
 }
 
@@ -134,8 +137,8 @@ static void add_triangle_crossing(struct search *f, size_t i, size_t j)
     c->pairs[c->count++] = a < b ? a << 32 | b : b << 32 | a;
 }
 
-static int boxes_meet(const struct search *f, const struct tact_mesh_node *a,
-                      const struct tact_mesh_node *b)
+static int do_node_boxes_overlap(const struct search *f, const struct tact_mesh_node *a,
+                                 const struct tact_mesh_node *b)
 {
     for (int k = 0; k < 3; k++) {
         if (a->lower[k] > b->upper[k] + f->margin || b->lower[k] > a->upper[k] + f->margin) {
@@ -149,7 +152,7 @@ static int boxes_meet(const struct search *f, const struct tact_mesh_node *a,
 static void find_crossings_below_nodes(struct search *f, uint32_t i, uint32_t j)
 {
     const struct tact_mesh_node *a = &f->mesh->nodes[i], *b = &f->mesh->nodes[j];
-    if (i != j && !boxes_meet(f, a, b)) {
+    if (i != j && !do_node_boxes_overlap(f, a, b)) {
         return;
     }
     if (a->count && b->count) {
@@ -259,7 +262,7 @@ static int count_perturbed(struct search *f, size_t *crossings)
 }
 
 /** Side of the line from a to b on which a point lies; the same for both triangles of the edge. */
-static int side_of(const double *a, const double *b, const double *p)
+static int side_of_line(const double *a, const double *b, const double *p)
 {
     int turned = a[0] != b[0] ? a[0] > b[0] : a[1] > b[1];
     const double *low = turned ? b : a, *high = turned ? a : b;
@@ -268,7 +271,8 @@ static int side_of(const double *a, const double *b, const double *p)
 }
 
 /** Winding number of the other components about a point: crossings of the ray along +z. */
-static int winding(const struct search *f, uint32_t node, const double p[3], uint32_t own)
+static int winding_number_of_others(const struct search *f, uint32_t node, const double p[3],
+                                    uint32_t own)
 {
     const struct tact_mesh_node *n = &f->mesh->nodes[node];
     int w = 0;
@@ -277,17 +281,19 @@ static int winding(const struct search *f, uint32_t node, const double p[3], uin
         return 0;
     }
     if (!n->count) {
-        return winding(f, n->first, p, own) + winding(f, n->first + 1, p, own);
+        return winding_number_of_others(f, n->first, p, own) +
+               winding_number_of_others(f, n->first + 1, p, own);
     }
     for (uint32_t t = n->first; t < n->first + n->count; t++) {
         const uint32_t *v = f->mesh->triangles + 3 * (size_t)t;
         const double *a = f->vertices + 3 * (size_t)v[0], *b = f->vertices + 3 * (size_t)v[1];
         const double *c = f->vertices + 3 * (size_t)v[2];
-        int side = side_of(a, b, p);
-        if (f->component[v[0]] == own || side_of(b, c, p) != side || side_of(c, a, p) != side) {
+        int side = side_of_line(a, b, p);
+        if (f->component[v[0]] == own || side_of_line(b, c, p) != side ||
+            side_of_line(c, a, p) != side) {
             continue;
         }
-        double below = orient(a, b, c, p);
+        double below = signed_tetrahedron_volume(a, b, c, p);
         w += side && below > 0.0 ? 1 : !side && below < 0.0 ? -1 : 0;
     }
     return w;
@@ -322,7 +328,7 @@ static int count_misnested_components(const struct search *f, uint32_t component
                    0.33 * f->vertices[3 * (size_t)v[1] + (size_t)k] +
                    0.26 * f->vertices[3 * (size_t)v[2] + (size_t)k];
         }
-        if (!placed[c] && winding(f, 0, p, c) == (volume[c] < 0.0)) {
+        if (!placed[c] && winding_number_of_others(f, 0, p, c) == (volume[c] < 0.0)) {
             placed[c] = 1;
             (*misplaced)--;
         }

@@ -130,7 +130,7 @@ static int64_t index_of_corner_vertex(struct work *w, uint32_t vertex)
 
 /** Chains the edges of each facet to its rim; returns 0 if a limit is exceeded or a rim is not a
  * single loop. */
-static int chain_rims(struct work *w)
+static int chain_edges_to_rims(struct work *w)
 {
     struct tact_mesh_facets *facets = w->facets;
     uint32_t used = 0;
@@ -186,7 +186,7 @@ static int fill_facets(struct work *w)
     for (size_t i = 0; i < sizeof w->corner / sizeof w->corner[0]; i++) {
         w->corner[i] = -1;
     }
-    if (!chain_rims(w)) {
+    if (!chain_edges_to_rims(w)) {
         return 0;
     }
     for (uint32_t i = facets->corners; i % 4; i++) {

@@ -41,12 +41,13 @@ static double unit_ball_volume(size_t sectors, size_t rings)
 static double radius_of_exact_volume(double radius, double half_length, size_t sectors,
                                      size_t rings)
 {
-    double cubic = unit_ball_volume(sectors, rings);
+    double cubic_coefficient = unit_ball_volume(sectors, rings);
     double square = (double)sectors * tact_sin(2.0 * PI / (double)sectors) * half_length;
     double target = PI * radius * radius * (4.0 / 3.0 * radius + 2.0 * half_length);
     double r = radius;
     for (int i = 0; i < 8; i++) {
-        r -= (r * r * (cubic * r + square) - target) / (r * (3.0 * cubic * r + 2.0 * square));
+        r -= (r * r * (cubic_coefficient * r + square) - target) /
+             (r * (3.0 * cubic_coefficient * r + 2.0 * square));
     }
     return r;
 }
@@ -57,9 +58,9 @@ static size_t capsule_vertices(double radius, double half_length, size_t sectors
 {
     size_t n = 0;
     size_t levels = half_length > 0.0 ? 2 * rings : 2 * rings - 1;
-    double *south = v + 3 * n++;
-    south[0] = south[1] = 0.0;
-    south[2] = -half_length - radius;
+    double *south_pole = v + 3 * n++;
+    south_pole[0] = south_pole[1] = 0.0;
+    south_pole[2] = -half_length - radius;
     for (size_t level = 0; level < levels; level++) {
         int north = level >= rings;
         size_t up = north && half_length > 0.0 ? level - 1 : level;

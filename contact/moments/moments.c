@@ -81,31 +81,32 @@ enum tact_moments_method tact_moments_method(const struct tact_shape *a, const s
     return TACT_MOMENTS_NONE;
 }
 
-static void count(struct tact_moments_scratch *scratch, enum tact_moments_count method)
+static void count_method_use(struct tact_moments_scratch *scratch, enum tact_moments_count method)
 {
     if (scratch) {
         scratch->counts[method]++;
     }
 }
 
-static int mesh_halfspace(const struct tact_mesh *mesh, const struct tact_pose *pa,
-                          const struct tact_pose *pb, struct tact_moments_scratch *scratch,
-                          struct tact_moments *out, double *planar)
+static int moments_of_mesh_and_halfspace(const struct tact_mesh *mesh, const struct tact_pose *pa,
+                                         const struct tact_pose *pb,
+                                         struct tact_moments_scratch *scratch,
+                                         struct tact_moments *out, double *planar)
 {
     int rc = mesh->facets ? tact_moments_convex(mesh, pa, NULL, pb, out, planar, NULL) : -ENOSPC;
-    count(scratch, rc < 0 ? TACT_COUNT_HALF_SPACE : TACT_COUNT_CONVEX);
+    count_method_use(scratch, rc < 0 ? TACT_COUNT_HALF_SPACE : TACT_COUNT_CONVEX);
     return rc < 0 ? tact_moments_mesh_halfspace(mesh, pa, pb, out) : rc;
 }
 
 /** Number of triangles of two meshes together from which the rim of their overlap is tried first:
  * below it, prisms take as long and share their search between queries. */
-static const size_t LARGE = 16384;
+static const size_t RIM_METHOD_MIN_TRIANGLES = 16384;
 
 /** Moments of two meshes from all pairs of prisms. */
-static int by_prisms(const struct tact_mesh *a, const struct tact_pose *pa,
-                     const struct tact_mesh *b, const struct tact_pose *pb,
-                     const struct tact_prism_frame *frame, struct tact_moments_scratch *scratch,
-                     struct tact_moments *out)
+static int moments_by_prism_pairs(const struct tact_mesh *a, const struct tact_pose *pa,
+                                  const struct tact_mesh *b, const struct tact_pose *pb,
+                                  const struct tact_prism_frame *frame,
+                                  struct tact_moments_scratch *scratch, struct tact_moments *out)
 {
     const struct tact_prism_pair *pairs;
     long count = tact_prism_pairs(a, pa, b, pb, frame, scratch, &pairs);
@@ -125,7 +126,7 @@ static int moments_of_two_meshes_along(const struct tact_mesh *a, const struct t
                                        struct tact_moments *out)
 {
     struct tact_prism_frame frame;
-    const int large = a->triangle_count + b->triangle_count >= LARGE;
+    const int large = a->triangle_count + b->triangle_count >= RIM_METHOD_MIN_TRIANGLES;
     if (!tact_prism_frame(a, pa, b, pb, direction, &frame)) {
         return 0;
     }
@@ -134,12 +135,12 @@ static int moments_of_two_meshes_along(const struct tact_mesh *a, const struct t
                            ? tact_prism_moments_without_list(a, pa, b, pb, &frame, scratch, out)
                            : tact_moments_rim(a, pa, b, pb, &frame, scratch, out);
         if (rc == -ENOSPC ? direction != NULL : rc != -EAGAIN) {
-            count(scratch, i == large ? TACT_COUNT_PRISMS : TACT_COUNT_RIM);
+            count_method_use(scratch, i == large ? TACT_COUNT_PRISMS : TACT_COUNT_RIM);
             return rc;
         }
     }
-    count(scratch, TACT_COUNT_ALL_PRISMS);
-    return by_prisms(a, pa, b, pb, &frame, scratch, out);
+    count_method_use(scratch, TACT_COUNT_ALL_PRISMS);
+    return moments_by_prism_pairs(a, pa, b, pb, &frame, scratch, out);
 }
 
 static int moments_of_two_meshes(const struct tact_mesh *a, const struct tact_pose *pa,
@@ -153,14 +154,14 @@ static int moments_of_two_meshes(const struct tact_mesh *a, const struct tact_po
         rc = tact_moments_convex(a, pa, b, pb, out, planar, corners);
     }
     if (rc >= 0 || !scratch) {
-        count(scratch, TACT_COUNT_CONVEX);
+        count_method_use(scratch, TACT_COUNT_CONVEX);
         return rc;
     }
     rc = moments_of_two_meshes_along(a, pa, b, pb, direction, scratch, out);
     /* The direction is that of the last tick. In its projection nearly all of both meshes may be
      * near: what counts is the part of B above A. */
     if (rc == -ENOSPC && direction) {
-        count(scratch, TACT_COUNT_TURNED);
+        count_method_use(scratch, TACT_COUNT_TURNED);
         rc = moments_of_two_meshes_along(a, pa, b, pb, NULL, scratch, out);
     }
     return rc;
@@ -201,29 +202,29 @@ int tact_moments_measure(const struct tact_shape *a, const struct tact_pose *pa,
     case TACT_MOMENTS_NONE:
         break;
     case TACT_MOMENTS_SPHERE_SPHERE:
-        count(scratch, TACT_COUNT_CLOSED_FORM);
+        count_method_use(scratch, TACT_COUNT_CLOSED_FORM);
         rc = tact_moments_sphere_sphere(a->size[0], pa, b->size[0], pb, out);
         break;
     case TACT_MOMENTS_SPHERE_HALFSPACE:
-        count(scratch, TACT_COUNT_CLOSED_FORM);
+        count_method_use(scratch, TACT_COUNT_CLOSED_FORM);
         rc = tact_moments_sphere_halfspace(a->size[0], pa, pb, out);
         break;
     case TACT_MOMENTS_SPHERE_MESH:
-        count(scratch, TACT_COUNT_SPHERE_MESH);
+        count_method_use(scratch, TACT_COUNT_SPHERE_MESH);
         rc = tact_moments_sphere_mesh(a->size[0], pa, b->mesh, pb, out);
         break;
     case TACT_MOMENTS_CAPSULE_MESH:
-        count(scratch, TACT_COUNT_CAPSULE_MESH);
+        count_method_use(scratch, TACT_COUNT_CAPSULE_MESH);
         rc = b->kind == TACT_SHAPE_CAPSULE
                  ? tact_moments_capsule_capsule(a, pa, b, pb, out)
                  : tact_moments_capsule_mesh(a->size, pa, b->mesh, pb, out);
         break;
     case TACT_MOMENTS_CAPSULE_HALFSPACE:
-        count(scratch, TACT_COUNT_CLOSED_FORM);
+        count_method_use(scratch, TACT_COUNT_CLOSED_FORM);
         rc = tact_moments_capsule_halfspace(a->size, pa, pb, out);
         break;
     case TACT_MOMENTS_MESH_HALFSPACE:
-        rc = mesh_halfspace(a->mesh, pa, pb, scratch, out, planar);
+        rc = moments_of_mesh_and_halfspace(a->mesh, pa, pb, scratch, out, planar);
         break;
     case TACT_MOMENTS_MESH_MESH:
         rc = moments_of_two_meshes(a->mesh, pa, b->mesh, pb, direction, scratch, out, planar,

@@ -6,7 +6,7 @@
 
 /** Margin of a list, over the mean distance of the corners of the finer mesh; and the fraction of
  * it that two bodies may move between queries for a list to be worthwhile. */
-static const double MARGIN = 0.5, SLOW = 0.25;
+static const double PAIR_LIST_MARGIN = 0.5, SLOW = 0.25;
 
 /** Number of margins of motion beyond which a list is abandoned. */
 static const double ABANDONED_LIST_MARGINS = 64.0;
@@ -56,8 +56,8 @@ static void init_cached_pair_list(struct tact_cache_list *list, const struct tac
         double half[3];
         tact_v3_sub(half, mesh->nodes[0].upper, mesh->nodes[0].lower);
         list->reach[i] = 0.5 * tact_v3_norm(half);
-        list->margin =
-            tact_min(list->margin, MARGIN * list->reach[i] / sqrt((double)mesh->triangle_count));
+        list->margin = tact_min(list->margin, PAIR_LIST_MARGIN * list->reach[i] /
+                                                  sqrt((double)mesh->triangle_count));
     }
 }
 

@@ -118,8 +118,9 @@ static void finish_cylinder_moments(const struct tact_capsule_sums *s, const dou
 
 /** Converts sums to moments. inside: whether the upper and the lower end of the axis are inside.
  * centre: of the capsule; axes: the columns of rot, world. */
-static int finish(const struct tact_capsule_sums *s, const int inside[2], const double rot[9],
-                  const double centre[3], struct tact_moments *out)
+static int finish_capsule_moments(const struct tact_capsule_sums *s, const int inside[2],
+                                  const double rot[9], const double centre[3],
+                                  struct tact_moments *out)
 {
     double middle = isnan(s->middle) ? 0.0 : s->middle, axes[9], origin[3], turn[2];
     const double z[2] = {s->half - middle, -s->half - middle};
@@ -232,11 +233,12 @@ int tact_moments_capsule_mesh(const double size[3], const struct tact_pose *pa,
     if (!sums.faces_near && !inside[0]) {
         return 0;
     }
-    return finish(&sums, inside, turn, centre, out);
+    return finish_capsule_moments(&sums, inside, turn, centre, out);
 }
 
 /** Adds the part of a plane near a capsule: a square larger than its farthest points. */
-static void add_plane(const double normal[3], double distance, struct tact_capsule_sums *sums)
+static void add_plane_square_near_capsule(const double normal[3], double distance,
+                                          struct tact_capsule_sums *sums)
 {
     static const double way[4][2] = {{1.0, 1.0}, {-1.0, 1.0}, {-1.0, -1.0}, {1.0, -1.0}};
     double t1[3], t2[3], corner[4][3], wide = 2.0 * (sums->radius + sums->half);
@@ -263,15 +265,15 @@ int tact_moments_capsule_halfspace(const double size[3], const struct tact_pose 
     tact_v3_sub(apart, pb->position, centre);
     double distance = tact_v3_dot(up, apart);
     init_sums(&sums, radius, half, CAPSULE_END_TOLERANCE);
-    add_plane(normal, distance, &sums);
+    add_plane_square_near_capsule(normal, distance, &sums);
     if (sums.uncertain) {
         shift_capsule_off_face(radius, centre);
         tact_v3_sub(apart, pb->position, centre);
         distance = tact_v3_dot(up, apart);
         init_sums(&sums, radius, half, 0.0);
-        add_plane(normal, distance, &sums);
+        add_plane_square_near_capsule(normal, distance, &sums);
     }
     inside[TACT_CAPSULE_UPPER] = normal[2] * half <= distance;
     inside[TACT_CAPSULE_LOWER] = -normal[2] * half <= distance;
-    return finish(&sums, inside, turn, centre, out);
+    return finish_capsule_moments(&sums, inside, turn, centre, out);
 }

@@ -14,13 +14,13 @@
 #include "contact/moments/moments_capsule_internal.h"
 
 /** Longer arcs are halved: a quarter of the angle is at most about pi / 16. */
-static const double LONGEST = 0.04;
+static const double MAX_ARC_SQUARED_CHORD = 0.04;
 
 enum { TERMS = 11 };
 
 /** Coefficients of powers of Q in the integrals over a segment of S^i K^j dS dK for ij = 00, 01,
- * 02, 03, 20, 21, and along the arc of K^j dtheta / sqrt(Q), j = 0 to 3. At LONGEST the next term
- * is 1e-16. */
+ * 02, 03, 20, 21, and along the arc of K^j dtheta / sqrt(Q), j = 0 to 3. At MAX_ARC_SQUARED_CHORD
+ * the next term is 1e-16. */
 static const double ARC_SERIES_COEFFICIENTS[TERMS][10] = {
     {1.3333333333333333, 0.53333333333333333, 0.30476190476190479, 0.20317460317460317,
      0.26666666666666666, 0.076190476190476197, 4, 2.6666666666666665, 2.1333333333333333,
@@ -63,7 +63,7 @@ static const tact_d4 NODE = {0.18343464249564980, 0.52553240991632899, 0.7966664
 static const tact_d4 WEIGHT = {0.36268378337836198, 0.31370664587788729, 0.22238103445337447,
                                0.10122853629037626};
 
-TACT_INLINE void series(double q, double f[10])
+TACT_INLINE void sum_arc_series(double q, double f[10])
 {
     int top = q < 1.0 / 1024.0 ? 5 : TERMS - 1;
     for (int i = 0; i < 10; i++) {
@@ -174,7 +174,7 @@ TACT_INLINE void add_segment(struct tact_capsule_cut *cut, const struct arc *a)
 {
     double f[10], normal[3], wc = 0.0, wb = 0.0;
     const double wm = tact_capsule_dot_normal(cut, a->m);
-    series(a->quarter * a->quarter, f);
+    sum_arc_series(a->quarter * a->quarter, f);
     tact_v3_cross(normal, a->b, a->c);
     const double j = tact_v3_dot(normal, cut->normal);
     if (cut->part == TACT_CAPSULE_MIDDLE) {
@@ -234,7 +234,7 @@ void tact_capsule_add_arc(struct tact_capsule_cut *cut, const double *p, const d
         tact_v3_cross(d, a.c, n);
     }
     tact_v3_scale(a.b, d, a.quarter * scale);
-    if (a.quarter * a.quarter <= LONGEST) {
+    if (a.quarter * a.quarter <= MAX_ARC_SQUARED_CHORD) {
         add_segment(cut, &a);
         return;
     }

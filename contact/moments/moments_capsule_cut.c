@@ -30,7 +30,8 @@ static void interpolate(const double *p, const double *q, double s, double out[3
 }
 
 /** |p x e| in the metric of the part's surface. */
-static double moment(const struct tact_capsule_cut *c, const double *p, const double *e)
+static double metric_cross_product(const struct tact_capsule_cut *c, const double *p,
+                                   const double *e)
 {
     double m[3];
     if (c->part == TACT_CAPSULE_MIDDLE) {
@@ -43,8 +44,9 @@ static double moment(const struct tact_capsule_cut *c, const double *p, const do
 /** Crossings of the line through p and q with the surface, from p: the first where p is outside,
  * and the last where q is; outside_p and outside_q: p.p and q.q less the squared radius. Returns 0
  * where they are not in this order between p and q. */
-static int crossings(const struct tact_capsule_cut *c, const double *p, const double *q,
-                     double outside_p, double outside_q, double from[3], double to[3])
+static int line_surface_crossings(const struct tact_capsule_cut *c, const double *p,
+                                  const double *q, double outside_p, double outside_q,
+                                  double from[3], double to[3])
 {
     double e[3], s[2];
     tact_v3_sub(e, q, p);
@@ -52,7 +54,8 @@ static int crossings(const struct tact_capsule_cut *c, const double *p, const do
     if ((outside_p > 0.0 && pe >= 0.0) || (outside_q > 0.0 && pe + ee <= 0.0)) {
         return 0;
     }
-    double reach = c->radius * sqrt(ee), m = moment(c, p, e), square = (reach - m) * (reach + m);
+    double reach = c->radius * sqrt(ee), m = metric_cross_product(c, p, e),
+           square = (reach - m) * (reach + m);
     if (!(square > 0.0)) {
         return 0;
     }
@@ -82,8 +85,9 @@ static int clip_edge_to_surface(const struct tact_capsule_cut *c, const double *
         k++;
     }
     if (out->enters || out->leaves) {
-        any = p[k] < q[k] ? crossings(c, p, q, outside_p, outside_q, out->from, out->to)
-                          : crossings(c, q, p, outside_q, outside_p, out->to, out->from);
+        any = p[k] < q[k]
+                  ? line_surface_crossings(c, p, q, outside_p, outside_q, out->from, out->to)
+                  : line_surface_crossings(c, q, p, outside_q, outside_p, out->to, out->from);
     }
     if (!out->enters) {
         tact_v3_copy(out->from, p);
@@ -95,7 +99,8 @@ static int clip_edge_to_surface(const struct tact_capsule_cut *c, const double *
 }
 
 /** Angle from p to q about the centre of the conic. */
-static double angle(const struct tact_capsule_cut *c, const double *p, const double *q)
+static double angle_about_conic_centre(const struct tact_capsule_cut *c, const double *p,
+                                       const double *q)
 {
     double centre = c->part == TACT_CAPSULE_MIDDLE ? 0.0 : c->distance * c->distance;
     double cross = tact_capsule_cross(c, p, q);
@@ -107,7 +112,7 @@ static double angle(const struct tact_capsule_cut *c, const double *p, const dou
 
 /** Distance of the ends of an arc, over the size of the conic, below which the arc is either nearly
  * nothing or nearly all of the conic: the corners between decide which. */
-static const double NEAR = 1e-3;
+static const double NEARLY_CLOSED_ARC_RATIO = 1e-3;
 
 /** 1 where the arc between the parts of two edges is more than half of the conic. */
 static int is_longer_arc(const struct tact_capsule_cut *c, const struct polygon *p,
@@ -116,16 +121,17 @@ static int is_longer_arc(const struct tact_capsule_cut *c, const struct polygon 
     double chord[3], sum = 0.0;
     const double *from = last->to;
     tact_v3_sub(chord, next->from, last->to);
-    if (tact_capsule_dot(c, chord, chord) > NEAR * NEAR * c->disc * c->disc) {
+    if (tact_capsule_dot(c, chord, chord) >
+        NEARLY_CLOSED_ARC_RATIO * NEARLY_CLOSED_ARC_RATIO * c->disc * c->disc) {
         return tact_capsule_cross(c, last->to, next->from) < 0.0;
     }
     int edge = last->edge;
     do {
         edge = (edge + 1) % p->count;
-        sum += angle(c, from, p->corner[edge]);
+        sum += angle_about_conic_centre(c, from, p->corner[edge]);
         from = p->corner[edge];
     } while (edge != next->edge);
-    return sum + angle(c, from, next->from) > 3.0;
+    return sum + angle_about_conic_centre(c, from, next->from) > 3.0;
 }
 
 /** Adds the whole conic where its centre, and therefore all of it, is in the polygon. */

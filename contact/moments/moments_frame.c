@@ -91,7 +91,7 @@ int tact_prism_frame(const struct tact_mesh *a, const struct tact_pose *pa,
     return 1;
 }
 
-static double coordinate_size(const struct tact_mesh *mesh, const struct tact_pose *pose)
+static double largest_coordinate(const struct tact_mesh *mesh, const struct tact_pose *pose)
 {
     return tact_v3_norm(pose->position) + tact_v3_norm(mesh->centroid) + mesh->radius;
 }
@@ -100,7 +100,8 @@ double tact_prism_slack(const struct tact_mesh *a, const struct tact_pose *pa,
                         const struct tact_mesh *b, const struct tact_pose *pb)
 {
     return 32.0 * DBL_EPSILON *
-           (coordinate_size(a, pa) + (b ? coordinate_size(b, pb) : tact_v3_norm(pb->position)));
+           (largest_coordinate(a, pa) +
+            (b ? largest_coordinate(b, pb) : tact_v3_norm(pb->position)));
 }
 
 void tact_prism_place(const struct tact_prism_frame *frame, const struct tact_pose *pose,

@@ -9,7 +9,7 @@ static const double RAY[3] = {0.5237186402, 0.6410352817, 0.5609482733};
 
 /** Crossing of the ray from o with a triangle: +1 outward, -1 inward, 0 none. Side and distance are
  * computed from the same numbers as the moments, so that both agree on the side of o. */
-static int crossing(const struct tact_mesh *mesh, const double *point, uint32_t index)
+static int ray_triangle_crossing(const struct tact_mesh *mesh, const double *point, uint32_t index)
 {
     double v[3][3], n[3], c[3];
     tact_triangle_corners(mesh, point, index, v);
@@ -56,7 +56,7 @@ int tact_mesh_contains(const struct tact_mesh *mesh, const double point[3], doub
             continue;
         }
         for (uint32_t i = 0; i < node->count; i++) {
-            winding += crossing(mesh, point, node->first + i);
+            winding += ray_triangle_crossing(mesh, point, node->first + i);
         }
         if (node->count == 0) {
             stack[top++] = node->first + 1;

@@ -64,8 +64,8 @@ TACT_TWICE(struct tact_near *, tact_near_place,
 }
 
 /** Lists the pairs found near that may contribute. */
-TACT_INLINE int list_pairs(void *user, struct tact_near *near, uint32_t leaf_a,
-                           const struct tact_near_pair *pairs, uint32_t count)
+TACT_INLINE int list_leaf_pairs(void *user, struct tact_near *near, uint32_t leaf_a,
+                                const struct tact_near_pair *pairs, uint32_t count)
 {
     struct tact_prism_work *w = user;
     const struct tact_mesh_leaf *leaves_b = near->b.placed.mesh->wide->leaves;
@@ -88,7 +88,7 @@ TACT_INLINE int list_pairs(void *user, struct tact_near *near, uint32_t leaf_a,
 static int find_prism_pairs(struct tact_prism_work *w)
 {
     int rc = tact_near_cut_trees(&w->near, TACT_NEAR_MAX_NODES);
-    return rc > 0 ? tact_near_match_leaves(&w->near, 0.0, list_pairs, w) : rc;
+    return rc > 0 ? tact_near_match_leaves(&w->near, 0.0, list_leaf_pairs, w) : rc;
 }
 
 TACT_TWICE(long, tact_prism_pairs,

@@ -48,8 +48,8 @@ static int clip_polygon(const struct polygon *in, const double p[3], const doubl
 }
 
 /** Adds `weight` times a flat polygon of unit normal n. */
-static void add_polygon(struct tact_rim *rim, const struct polygon *polygon, const double n[3],
-                        double weight)
+static void add_flat_polygon_area(struct tact_rim *rim, const struct polygon *polygon,
+                                  const double n[3], double weight)
 {
     const double *base = polygon->at[0];
     for (int k = 1; k + 1 < polygon->count; k++) {
@@ -109,7 +109,7 @@ int tact_rim_add_common_half(struct tact_rim *rim, const struct tact_rim_leaf *s
                              &polygon[!last]);
     }
     /* With an outward shift, A's face is inside B where B is on its other side, else outside. */
-    add_polygon(rim, &polygon[last], n, same * across > 0.0 ? 0.5 : -0.5);
+    add_flat_polygon_area(rim, &polygon[last], n, same * across > 0.0 ? 0.5 : -0.5);
     return 0;
 }
 

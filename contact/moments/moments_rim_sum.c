@@ -55,7 +55,7 @@ TACT_INLINE int add_winding_of_leaf(const struct tact_rim_leaf *leaf, const doub
 
 /** Whether point p of one mesh is inside the other, by a ray: up from A, down from B, where
  * everything that it may meet is near. 1, 0, or -1 where rounding leaves it undecided. */
-static int is_inside(const struct tact_rim *rim, int of, const double p[3])
+static int is_point_inside_other_mesh(const struct tact_rim *rim, int of, const double p[3])
 {
     const struct tact_near_side *near = of ? &rim->near->a : &rim->near->b;
     const struct tact_rim_side *side = &rim->side[!of];
@@ -106,7 +106,7 @@ static int triangle_inside(const struct tact_rim *rim, int of, const struct tact
             p[c] = weight[i][0] * leaf->p[0][c][lane] + weight[i][1] * leaf->p[1][c][lane] +
                    weight[i][2] * leaf->p[2][c][lane];
         }
-        inside = is_inside(rim, of, p);
+        inside = is_point_inside_other_mesh(rim, of, p);
     }
     return inside;
 }
@@ -158,7 +158,7 @@ static int insert_crossing(struct edge *e, int enters, double along, const tact_
     return 0;
 }
 
-static int add_piece(struct crossed *t, const tact_d4 *from, const tact_d4 *to)
+static int add_edge_piece(struct crossed *t, const tact_d4 *from, const tact_d4 *to)
 {
     if (t->pieces == 8 * TACT_RIM_ON_EDGE) {
         return -EAGAIN;
@@ -175,7 +175,7 @@ static int collect_segments(const struct tact_rim *rim, int of, uint32_t triangl
     for (uint32_t i = rim->side[of].segment[triangle]; i != TACT_RIM_NONE;) {
         const struct tact_rim_segment *g = &rim->segment[i];
         /* For B's triangle the segment has the opposite direction. */
-        if (add_piece(t, &g->end[of], &g->end[!of])) {
+        if (add_edge_piece(t, &g->end[of], &g->end[!of])) {
             return -EAGAIN;
         }
         for (int ends = 0; ends < 2; ends++) {
@@ -234,7 +234,7 @@ static int classify_by_ray(const struct tact_rim *rim, int of, const uint32_t co
     int inside = known ? known >> 1 : -1;
     for (int k = 0; k < 3 && inside < 0; k++) {
         double p[3] = {t->corner[k][0], t->corner[k][1], t->corner[k][2]};
-        inside = is_inside(rim, of, p);
+        inside = is_point_inside_other_mesh(rim, of, p);
     }
     t->inside[0] = t->inside[1] = t->inside[2] = inside;
     return inside < 0 ? -EAGAIN : 0;
@@ -252,7 +252,7 @@ static int add_inside_edge_parts(struct crossed *t)
         for (int i = 0; i < n; i++) {
             const tact_d4 *from = i < shift ? first : e->at[1][i - shift];
             const tact_d4 *to = i < e->count[0] ? e->at[0][i] : last;
-            if (add_piece(t, from, to)) {
+            if (add_edge_piece(t, from, to)) {
                 return -EAGAIN;
             }
         }
@@ -484,7 +484,7 @@ static int add_separated_leaves(struct tact_rim *rim, int of, struct tact_cut_su
     return 0;
 }
 
-static void begin_query(struct tact_rim *rim)
+static void begin_rim_query(struct tact_rim *rim)
 {
     if (++rim->query == 0) {
         memset(rim->side[0].known, 0, sizeof rim->side[0].known);
@@ -562,7 +562,7 @@ TACT_TWICE(int, tact_moments_rim,
     if (rc != 1) {
         return rc;
     }
-    begin_query(rim);
+    begin_rim_query(rim);
     if (add_both_surfaces(rim, slack / (32.0 * DBL_EPSILON), &sums)) {
         return -EAGAIN;
     }

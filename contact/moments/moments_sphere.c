@@ -28,8 +28,9 @@ static struct cap add_spherical_cap(double radius, double depth)
 }
 
 /** Sets out for a body of revolution about the unit vector axis. */
-static void revolution(double volume, const double centroid[3], double across, double along,
-                       const double axis[3], double disc, struct tact_moments *out)
+static void set_moments_of_revolution(double volume, const double centroid[3], double across,
+                                      double along, const double axis[3], double disc,
+                                      struct tact_moments *out)
 {
     static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
     out->volume = volume;
@@ -57,7 +58,7 @@ int tact_moments_sphere_halfspace(double radius, const struct tact_pose *pa,
     tact_v3_copy(centroid, pa->position);
     tact_v3_axpy(centroid, c.apex - radius, up);
     double disc = PI * depth * (2.0 * radius - depth);
-    revolution(c.volume, centroid, c.across, c.along, up, disc, out);
+    set_moments_of_revolution(c.volume, centroid, c.across, c.along, up, disc, out);
     return c.volume > 0.0;
 }
 
@@ -74,7 +75,7 @@ int tact_moments_sphere_sphere(double ra, const struct tact_pose *pa, double rb,
         double r = tact_min(ra, rb);
         struct cap whole = add_spherical_cap(r, 2.0 * r);
         const double *centre = ra < rb ? pa->position : pb->position;
-        revolution(whole.volume, centre, whole.across, whole.across, axis, 0.0, out);
+        set_moments_of_revolution(whole.volume, centre, whole.across, whole.across, axis, 0.0, out);
         return 1;
     }
     /* The surfaces meet in a circle. Depths of the caps on either side of its plane, without
@@ -90,6 +91,6 @@ int tact_moments_sphere_sphere(double ra, const struct tact_pose *pa, double rb,
     tact_v3_copy(centroid, pb->position);
     tact_v3_axpy(centroid, rb - depth_b + z, axis);
     double disc = PI * depth_a * (2.0 * ra - depth_a);
-    revolution(volume, centroid, a.across + b.across, along, axis, disc, out);
+    set_moments_of_revolution(volume, centroid, a.across + b.across, along, axis, disc, out);
     return volume > 0.0;
 }

@@ -34,8 +34,8 @@ struct disc {
     double rho2;     /* squared radius of the disc */
     double area;
     double first[2];
-    double wedge;     /* W(D) [m^3] */
-    double across[3]; /* radius^2 W I - distance * integral of y y^T: xx yy xy */
+    double wedge_volume; /* W(D) [m^3] */
+    double across[3];    /* radius^2 W I - distance * integral of y y^T: xx yy xy */
 };
 
 static double cross2(const double *p, const double *q)
@@ -54,7 +54,7 @@ static void add_disc_sector(struct disc *d, const double *p, const double *q)
     d->area += 0.5 * rho2 * angle;
     d->first[0] += third * (b[1] - a[1]);
     d->first[1] += third * (a[0] - b[0]);
-    d->wedge += angle * d2 * (3.0 * r - depth) / 6.0;
+    d->wedge_volume += angle * d2 * (3.0 * r - depth) / 6.0;
     /* The cap's second moment per angle, and the difference of a sector to a full turn. */
     double even = angle * d2 * depth * (20.0 * r * r - 15.0 * r * depth + 3.0 * d2) / 24.0;
     double part = d->distance * rho2 * rho2 / 8.0;
@@ -75,14 +75,14 @@ static void add_triangle_inside_disc(struct disc *d, const double *p, const doub
     /* Solid angle of the triangle (van Oosterom and Strackee 1983), with the length of the foot's
      * vector cancelled. */
     double angle = 2.0 * tact_atan2(twice, lp * lq + h * (lp + lq) + h * h + pq);
-    double wedge = (r2 * d->radius * angle - h * area) / 3.0;
+    double wedge_volume = (r2 * d->radius * angle - h * area) / 3.0;
     double sx = p[0] + q[0], sy = p[1] + q[1], part = h * area / 6.0;
     d->area += area;
     d->first[0] += area / 3.0 * sx;
     d->first[1] += area / 3.0 * sy;
-    d->wedge += wedge;
-    d->across[0] += r2 * wedge - 0.5 * part * (p[0] * p[0] + q[0] * q[0] + sx * sx);
-    d->across[1] += r2 * wedge - 0.5 * part * (p[1] * p[1] + q[1] * q[1] + sy * sy);
+    d->wedge_volume += wedge_volume;
+    d->across[0] += r2 * wedge_volume - 0.5 * part * (p[0] * p[0] + q[0] * q[0] + sx * sx);
+    d->across[1] += r2 * wedge_volume - 0.5 * part * (p[1] * p[1] + q[1] * q[1] + sy * sy);
     d->across[2] -= 0.5 * part * (p[0] * p[1] + q[0] * q[1] + sx * sy);
 }
 
@@ -92,7 +92,7 @@ static void add_whole_disc(struct disc *d)
     double r = d->radius, depth = d->depth, d2 = depth * depth;
     double even = PI * d2 * depth * (20.0 * r * r - 15.0 * r * depth + 3.0 * d2) / 12.0;
     d->area = PI * d->rho2;
-    d->wedge = PI * d2 * (3.0 * r - depth) / 3.0;
+    d->wedge_volume = PI * d2 * (3.0 * r - depth) / 3.0;
     d->across[0] = d->across[1] = even;
 }
 
@@ -184,10 +184,10 @@ static void add_disc(const struct disc *d, double h, const double *n, const doub
         y[k] = d->first[0] * u[k] + d->first[1] * w[k];
         sums->first[k] += 0.25 * (h * y[k] - d->rho2 * d->area * n[k]);
     }
-    sums->volume -= sign * d->wedge;
-    sums->magnitude += fabs(d->wedge);
+    sums->volume -= sign * d->wedge_volume;
+    sums->magnitude += fabs(d->wedge_volume);
     tact_v3_axpy(sums->gradient, -d->area, n);
-    double normal = r2 * d->wedge + d->distance * d->area * d->rho2;
+    double normal = r2 * d->wedge_volume + d->distance * d->area * d->rho2;
     double mixed = 0.5 * r2 - d->rho2;
     for (int k = 0; k < 6; k++) {
         int i = row[k], j = column[k];

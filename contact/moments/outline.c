@@ -29,7 +29,7 @@ struct clipper {
     struct tact_hull *hull;
 };
 
-static void add_point(const struct clipper *c, const double *p)
+static void add_outline_point(const struct clipper *c, const double *p)
 {
     double r[3];
     tact_v3_sub(r, p, c->origin);
@@ -42,14 +42,14 @@ static void add_vertex(struct clipper *c, uint32_t i)
     uint64_t bit = i < 64 ? (uint64_t)1 << i : 0;
     if (!(c->added & bit)) {
         c->added |= bit;
-        add_point(c, c->mesh->vertices + 3 * (size_t)i);
+        add_outline_point(c, c->mesh->vertices + 3 * (size_t)i);
     }
 }
 
 /* Adds the point at `share` of the way from p to q; `own` is the share of vertex i, where the
  * vertex itself is added. */
-static void add_end(struct clipper *c, uint32_t i, const double *p, const double *q, double share,
-                    double own)
+static void add_edge_end_point(struct clipper *c, uint32_t i, const double *p, const double *q,
+                               double share, double own)
 {
     double along[3], end[3];
     if (share == own) {
@@ -59,7 +59,7 @@ static void add_end(struct clipper *c, uint32_t i, const double *p, const double
     tact_v3_sub(along, q, p);
     tact_v3_copy(end, p);
     tact_v3_axpy(end, share, along);
-    add_point(c, end);
+    add_outline_point(c, end);
 }
 
 /* Adds the ends of the part of the edge from vertex a to vertex b inside the planes. */
@@ -85,8 +85,8 @@ static void clip_edge(struct clipper *c, uint32_t a, uint32_t b)
             return;
         }
     }
-    add_end(c, a, p, q, lo, 0.0);
-    add_end(c, b, p, q, hi, 1.0);
+    add_edge_end_point(c, a, p, q, lo, 0.0);
+    add_edge_end_point(c, b, p, q, hi, 1.0);
 }
 
 static int is_node_outside_planes(const struct clipper *c, const struct tact_mesh_node *node)
@@ -177,9 +177,10 @@ static void direction_in_other_frame(double *r, const double *from, const double
 }
 
 /* Clips the edges of `edges` at pe by the planes of `solid` at ps. */
-static void clip_by(const struct tact_shape *edges, const struct tact_pose *pe,
-                    const struct tact_shape *solid, const struct tact_pose *ps,
-                    const double *center, const double *frame, struct tact_hull *hull)
+static void clip_edges_by_solid_planes(const struct tact_shape *edges, const struct tact_pose *pe,
+                                       const struct tact_shape *solid, const struct tact_pose *ps,
+                                       const double *center, const double *frame,
+                                       struct tact_hull *hull)
 {
     struct clipper c = {.mesh = edges->mesh, .hull = hull};
     double re[9], rs[9], apart[3], offset[3];
@@ -331,10 +332,10 @@ TACT_TWICE(int, tact_outline,
         return 0;
     }
     if (!plane_a) {
-        clip_by(a, pa, b, pb, center, frame, &hull);
+        clip_edges_by_solid_planes(a, pa, b, pb, center, frame, &hull);
     }
     if (!plane_b) {
-        clip_by(b, pb, a, pa, center, frame, &hull);
+        clip_edges_by_solid_planes(b, pb, a, pa, center, frame, &hull);
     }
     return tact_hull_corners(&hull, corners);
 }

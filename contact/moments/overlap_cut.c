@@ -9,7 +9,7 @@ TACT_INLINE double tact_cut_height_above_plane(const double *plane, const tact_d
 
 /** Depth below a plane, over the cutter's tolerance, beyond which rounding cannot place a cut of an
  * edge above the plane: each of up to 64 cuts is off its edge by less than 2 tolerances. */
-static const double CLEAR = 128.0;
+static const double CLEAR_DEPTH_TOLERANCES = 128.0;
 
 /** Heights of the corners of a convex A above a plane. */
 struct tact_cut_range {
@@ -33,7 +33,7 @@ TACT_INLINE void tact_cut_height_range(const struct tact_cutter *c,
         tact_d4 h = plane[0] * x + plane[1] * y + plane[2] * z - plane[3];
         low = TACT_D4_MIN(h, low);
         high = TACT_D4_MAX(h, high);
-        tact_l4 below = h<-2.0 * c->tolerance, near = h> - CLEAR * c->tolerance;
+        tact_l4 below = h<-2.0 * c->tolerance, near = h> - CLEAR_DEPTH_TOLERANCES * c->tolerance;
         tact_l4_bits(&below, &bits);
         out->below[i / 64] |= (uint64_t)bits << i % 64;
         tact_l4_bits(&near, &bits);
@@ -353,7 +353,7 @@ TACT_INLINE void tact_cut_leaf_triangles(struct tact_cutter *c, const struct tac
 {
     const tact_d4(*p)[3] = (const tact_d4(*)[3])leaf->corner;
     const tact_d4 near = (tact_d4){0.0} - 2.0 * c->tolerance;
-    const tact_d4 clear = (tact_d4){0.0} - CLEAR * c->tolerance;
+    const tact_d4 clear = (tact_d4){0.0} - CLEAR_DEPTH_TOLERANCES * c->tolerance;
     tact_l4 cuts = {0}, gone = {0}, shared = {0};
     for (int k = 0; k < c->cutting; k++) {
         const double *f = c->plane[k];

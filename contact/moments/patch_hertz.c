@@ -4,18 +4,19 @@
 #include "contact/moments/patch.h"
 
 #define PI 3.14159265358979323846
-#define ROUND                                                                                      \
+#define CIRCULAR_RATIO_TOLERANCE                                                                   \
     1e-7 /* bound of k2/k1 - 1, and of the ratio of the semi-axes - 1, below which the patch       \
             counts as a disc */
-#define ROUNDS                                                                                     \
+#define AGM_ITERATIONS                                                                             \
     8 /* iterations of the arithmetic-geometric mean; each doubles the number of digits */
-#define STEPS 30 /* largest number of iterations for the ratio of the semi-axes */
+#define MAX_AXIS_RATIO_ITERATIONS                                                                  \
+    30 /* largest number of iterations for the ratio of the semi-axes */
 
 /* Complete elliptic integrals K and E of the modulus e, by the arithmetic-geometric mean. */
 static void elliptic_integrals(double e, double *k, double *second)
 {
     double a = 1.0, b = sqrt(1.0 - e * e), c = e, sum = 0.5 * e * e, power = 0.5;
-    for (int i = 0; i < ROUNDS; i++) {
+    for (int i = 0; i < AGM_ITERATIONS; i++) {
         double mean = 0.5 * (a + b);
         c = 0.5 * (a - b);
         b = sqrt(a * b);
@@ -40,7 +41,7 @@ static void curvature_terms(double ratio, double *upper, double *lower)
 static double solve_axis_ratio(double curvatures)
 {
     double ratio = tact_pow(curvatures, 2.0 / PI);
-    for (int i = 0; i < STEPS; i++) {
+    for (int i = 0; i < MAX_AXIS_RATIO_ITERATIONS; i++) {
         double upper, lower;
         curvature_terms(ratio, &upper, &lower);
         double next = ratio * tact_pow(curvatures * lower / upper, 2.0 / PI);
@@ -59,7 +60,7 @@ int tact_patch_hertz(struct tact_patch *patch, double modulus, double k1, double
     if (!(k1 > 0.0) || !(k2 >= k1) || !(modulus > 0.0)) {
         return -EDOM;
     }
-    if (k2 > (1.0 + ROUND) * k1) {
+    if (k2 > (1.0 + CIRCULAR_RATIO_TOLERANCE) * k1) {
         double upper, lower;
         ratio = solve_axis_ratio(k2 / k1);
         curvature_terms(ratio, &upper, &lower);

@@ -5,8 +5,8 @@
 
 enum { MOST = 16 };
 
-#define ENTRY(word) &tact_model_##word,
-static const struct tact_contact_model *models[MOST + 1] = {TACT_MODELS(ENTRY)};
+#define MODEL_TABLE_ENTRY(word) &tact_model_##word,
+static const struct tact_contact_model *models[MOST + 1] = {TACT_MODELS(MODEL_TABLE_ENTRY)};
 
 const struct tact_contact_model *tact_contact_model_at(int i)
 {

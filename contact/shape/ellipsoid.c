@@ -34,14 +34,14 @@ static void ellipsoid_mass(const struct tact_shape *shape, struct tact_shape_mas
     tact_shape_set_mass(out, v, v / 5.0 * (yy + zz), v / 5.0 * (zz + xx), v / 5.0 * (xx + yy));
 }
 
-static double longest(const double size[3])
+static double longest_semi_axis(const double size[3])
 {
     return tact_max(size[0], tact_max(size[1], size[2]));
 }
 
 static double ellipsoid_rolling_radius(const double size[3])
 {
-    double most = longest(size);
+    double most = longest_semi_axis(size);
     return most * most / tact_min(size[0], tact_min(size[1], size[2]));
 }
 
@@ -96,7 +96,7 @@ const struct tact_shape_type tact_shape_ellipsoid_type = {
     .lengths = 3,
     .make = ellipsoid_make,
     .mass = ellipsoid_mass,
-    .reach = longest,
+    .reach = longest_semi_axis,
     .rolling_radius = ellipsoid_rolling_radius,
     .surface = ellipsoid_surface,
     .support = ellipsoid_support,

@@ -7,7 +7,7 @@
 #include "contact/shape/patches_internal.h"
 
 enum {
-    MOST_POINTS = 1 << 20,        /* vertices of a file */
+    MAX_FILE_VERTICES = 1 << 20,  /* vertices of a file */
     MAX_STATEMENT_NUMBERS = 4096, /* of a statement */
     MAX_WORD_LENGTH = 64,
 };
@@ -31,7 +31,7 @@ struct obj {
     struct tact_error *err;
 };
 
-static int wrong(struct obj *o, const char *what)
+static int report_statement_error(struct obj *o, const char *what)
 {
     tact_error_at(o->err, NULL, o->line, 0, NULL);
     return tact_error_set(o->err, -EINVAL, "%s", what);
@@ -71,10 +71,10 @@ static int read_numbers(struct obj *o)
     while (next_word(o, word)) {
         double value = tact_number_read(word, &end);
         if (end == word || (*end && *end != '/') || !isfinite(value)) {
-            return wrong(o, "expected a number");
+            return report_statement_error(o, "expected a number");
         }
         if (o->numbers == MAX_STATEMENT_NUMBERS) {
-            return wrong(o, "a statement of more than 4096 numbers");
+            return report_statement_error(o, "a statement of more than 4096 numbers");
         }
         o->number[o->numbers++] = value;
     }
@@ -89,10 +89,11 @@ static int read_vertex(struct obj *o)
     }
     double w = o->numbers > 3 ? o->number[3] : 1.0;
     if ((o->numbers != 3 && o->numbers != 4) || !(w > 0.0)) {
-        return wrong(o, "expected x, y, z and, of a rational surface, a positive weight");
+        return report_statement_error(
+            o, "expected x, y, z and, of a rational surface, a positive weight");
     }
-    if (o->vertices == MOST_POINTS) {
-        return wrong(o, "more than 1048576 vertices");
+    if (o->vertices == MAX_FILE_VERTICES) {
+        return report_statement_error(o, "more than 1048576 vertices");
     }
     if (o->vertices == o->room) {
         int room = o->room ? 2 * o->room : 256;
@@ -106,7 +107,7 @@ static int read_vertex(struct obj *o)
     for (int k = 0; k < 3; k++) {
         o->vertex[o->vertices][k] = o->scale * o->number[k];
         if (!(fabs(o->vertex[o->vertices][k]) <= TACT_MESH_MAX_COORDINATE)) {
-            return wrong(o, "a coordinate of more than 1e9 m");
+            return report_statement_error(o, "a coordinate of more than 1e9 m");
         }
     }
     o->vertex[o->vertices++][3] = w;
@@ -118,7 +119,7 @@ static int control_point(struct obj *o, double index, double out[4])
 {
     double at = index < 0.0 ? o->vertices + index : index - 1.0;
     if (!(at >= 0.0 && at < o->vertices) || at != floor(at)) {
-        return wrong(o, "a vertex that is not in the file");
+        return report_statement_error(o, "a vertex that is not in the file");
     }
     const double *v = o->vertex[(int)at], w = o->rational ? v[3] : 1.0;
     for (int k = 0; k < 3; k++) {
@@ -136,8 +137,9 @@ static int read_type(struct obj *o)
     length = o->rational ? next_word(o, word) : length;
     o->bezier = length && !strcmp(word, "bezier");
     if (!o->bezier && strcmp(word, "bspline") != 0) {
-        return wrong(o, "a type of surface that is not read; expected bezier or bspline, "
-                        "after rat where it has weights");
+        return report_statement_error(
+            o, "a type of surface that is not read; expected bezier or bspline, "
+               "after rat where it has weights");
     }
     return 0;
 }
@@ -148,7 +150,7 @@ static int read_degree(struct obj *o)
     for (int k = 0; !rc && k < 2; k++) {
         double degree = k < o->numbers ? o->number[k] : 0.0;
         if (!(degree == 1.0 || degree == 2.0 || degree == 3.0)) {
-            return wrong(o, "expected two degrees from 1 to 3");
+            return report_statement_error(o, "expected two degrees from 1 to 3");
         }
         o->degree[k] = (int)degree;
     }
@@ -162,8 +164,9 @@ static int begin_surface_statement(struct obj *o)
         return rc;
     }
     if (o->open || o->numbers < 8) {
-        return wrong(o, "expected the ranges of u and v and the control points of one surface, "
-                        "after the end of the last one");
+        return report_statement_error(
+            o, "expected the ranges of u and v and the control points of one surface, "
+               "after the end of the last one");
     }
     o->open = 1;
     o->surf_line = o->line;
@@ -180,14 +183,14 @@ static int read_knots(struct obj *o)
     next_word(o, word);
     int k = !strcmp(word, "u") ? 0 : !strcmp(word, "v") ? 1 : -1;
     if (k < 0 || !o->open) {
-        return wrong(o, "expected u or v within a surface");
+        return report_statement_error(o, "expected u or v within a surface");
     }
     int rc = read_numbers(o);
     memcpy(o->knots[k], o->number, (size_t)o->numbers * sizeof *o->number);
     o->knot_count[k] = o->numbers;
     for (int i = 1; !rc && i < o->numbers; i++) {
         if (!(o->number[i - 1] <= o->number[i])) {
-            return wrong(o, "degenerate knots: they decrease");
+            return report_statement_error(o, "degenerate knots: they decrease");
         }
     }
     return rc;
@@ -199,8 +202,8 @@ static int bezier_knots(struct obj *o, int k, double *out)
 {
     int count = 0;
     for (int i = 0; i < o->knot_count[k]; i++) {
-        int times = o->degree[k] + (i == 0 || i + 1 == o->knot_count[k]);
-        for (int m = 0; m < times && count < MAX_STATEMENT_NUMBERS; m++) {
+        int knot_multiplicity = o->degree[k] + (i == 0 || i + 1 == o->knot_count[k]);
+        for (int m = 0; m < knot_multiplicity && count < MAX_STATEMENT_NUMBERS; m++) {
             out[count++] = o->knots[k][i];
         }
     }
@@ -213,17 +216,19 @@ static int check_knots(struct obj *o, int k)
     const double *knots = o->knots[k];
     int n = o->knot_count[k] - o->degree[k] - 1, same = 1;
     if (n < o->degree[k] + 1) {
-        return wrong(o, "too few knots for the degree");
+        return report_statement_error(o, "too few knots for the degree");
     }
     for (int i = 1; i < o->knot_count[k]; i++) {
         same = knots[i] > knots[i - 1] ? 1 : same + 1;
         if (same > o->degree[k] + 1) {
-            return wrong(o, "degenerate knots: one is repeated more often than the degree and 1");
+            return report_statement_error(
+                o, "degenerate knots: one is repeated more often than the degree and 1");
         }
     }
     if (o->range[2 * k] != knots[o->degree[k]] || o->range[2 * k + 1] != knots[n]) {
-        return wrong(o, "a range of parameters that is not that of the knots: trimmed surfaces "
-                        "are not read");
+        return report_statement_error(
+            o, "a range of parameters that is not that of the knots: trimmed surfaces "
+               "are not read");
     }
     return n;
 }
@@ -233,7 +238,8 @@ static int end_surface_statement(struct obj *o)
     int count[2], rc = 0;
     o->line = o->surf_line;
     if (!o->open || !o->degree[0] || !o->knot_count[0] || !o->knot_count[1]) {
-        return wrong(o, "expected cstype, deg, surf and parm of u and v before end");
+        return report_statement_error(o,
+                                      "expected cstype, deg, surf and parm of u and v before end");
     }
     o->open = 0;
     for (int k = 0; k < 2; k++) {
@@ -248,7 +254,8 @@ static int end_surface_statement(struct obj *o)
         }
     }
     if (count[0] * count[1] != o->control_count) {
-        return wrong(o, "a number of control points that does not follow from the knots");
+        return report_statement_error(
+            o, "a number of control points that does not follow from the knots");
     }
     double(*point)[4] = malloc((size_t)o->control_count * sizeof *point);
     rc = point ? 0 : -ENOMEM;
@@ -290,13 +297,13 @@ static int read_statement(struct obj *o, const char *word)
     }
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         if (!strcmp(word, refused[i].word)) {
-            return wrong(o, refused[i].why);
+            return report_statement_error(o, refused[i].why);
         }
     }
     return 0; /* names, groups, materials, texture, display */
 }
 
-static int read_all(struct obj *o)
+static int read_all_statements(struct obj *o)
 {
     int rc = 0;
     while (!rc && o->at < o->end) {
@@ -310,9 +317,11 @@ static int read_all(struct obj *o)
     }
     o->line = o->open ? o->surf_line : 0;
     if (!rc && o->open) {
-        return wrong(o, "a surface without end");
+        return report_statement_error(o, "a surface without end");
     }
-    return rc || o->list->count ? rc : wrong(o, "no surfaces; expected surf statements");
+    return rc || o->list->count
+               ? rc
+               : report_statement_error(o, "no surfaces; expected surf statements");
 }
 
 int tact_patches_read(const char *text, size_t size, double scale, struct patch_list *list,
@@ -325,7 +334,7 @@ int tact_patches_read(const char *text, size_t size, double scale, struct patch_
         o.control = o.number + MAX_STATEMENT_NUMBERS;
         o.knots[0] = o.control + MAX_STATEMENT_NUMBERS;
         o.knots[1] = o.knots[0] + MAX_STATEMENT_NUMBERS;
-        rc = read_all(&o);
+        rc = read_all_statements(&o);
     }
     free(o.number);
     free(o.vertex);

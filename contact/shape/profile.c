@@ -25,7 +25,7 @@ void tact_profile_at(const struct segment *g, double s, struct profile_point *p)
 }
 
 /* x = M^-1 x by elimination, for a symmetric matrix that is dominated by its diagonal. */
-static void eliminate(double *m, int n, double *x)
+static void solve_by_elimination(double *m, int n, double *x)
 {
     for (int k = 0; k < n; k++) {
         for (int i = k + 1; i < n; i++) {
@@ -67,7 +67,7 @@ static void solve_spline_second_derivatives(const double *h, const double *y, in
         }
         m[end] = 0.0;
     }
-    eliminate(matrix, n, m);
+    solve_by_elimination(matrix, n, m);
     m[segments] = closed ? m[0] : m[segments];
 }
 

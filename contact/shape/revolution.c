@@ -15,17 +15,18 @@
     1e-9 /* relative to a piece: distance of its ends from an edge of the surface */
 #define AXIS_RADIUS_TOLERANCE                                                                      \
     1e-6 /* relative to a segment: radius below which curvatures are those at the axis */
-#define CELL_TURN 0.25            /* largest rotation of the normal along a side of a cell [rad] */
+#define MAX_CHART_CELL_ROTATION                                                                    \
+    0.25                          /* largest rotation of the normal along a side of a cell [rad] */
 #define MAX_CELL_LENGTH_RATIO 0.1 /* relative to the profile: longest cell */
 #define MAX_TRIANGLE_ROTATION 0.1 /* relative to the triangulation: the same */
 #define MAX_TRIANGLE_LENGTH_RATIO 0.05
 #define CELL_ASPECT_RATIO 1.5 /* relative to a cell: width over length */
 
 enum {
-    SAMPLES = 32,              /* of a segment, to cut it into rows */
-    MOST = 64,                 /* cells around the axis */
-    MIN_CELLS_AROUND_AXIS = 6, /* cells around the axis beside it */
-    COLUMNS = 96,              /* of the triangulation around the axis */
+    SAMPLES = 32,                  /* of a segment, to cut it into rows */
+    MOST = 64,                     /* cells around the axis */
+    MIN_CELLS_AROUND_AXIS = 6,     /* cells around the axis beside it */
+    MESH_COLUMNS_AROUND_AXIS = 96, /* of the triangulation around the axis */
 };
 
 static const struct segment *find_segment(const struct revolution *v, double s)
@@ -124,7 +125,7 @@ static void move_surface_place(const struct tact_charts *charts, double place[3]
 static const struct chart_type revolution_type = {.point = revolution_surface_point,
                                                   .move = move_surface_place};
 
-static struct revolution *allocate(int segments)
+static struct revolution *allocate_revolution(int segments)
 {
     struct revolution *v = calloc(1, sizeof *v + (size_t)segments * sizeof v->segment[0]);
     if (v) {
@@ -173,7 +174,7 @@ static int cut_profile_into_rows(const struct revolution *v, double turn, double
 }
 
 /* The unit vector at `step` of `steps` around the axis. */
-static void direction(int step, int steps, double e[2])
+static void direction_around_axis(int step, int steps, double e[2])
 {
     double angle = 2.0 * PI * step / steps;
     e[0] = tact_cos(angle);
@@ -182,12 +183,14 @@ static void direction(int step, int steps, double e[2])
 
 /* Number of cells around the axis in a row: nearly square, and over which the normal rotates
  * little. */
-static int columns_of(const struct profile_point *p, const struct profile_point *q, double length)
+static int count_columns_of_row(const struct profile_point *p, const struct profile_point *q,
+                                double length)
 {
     double r = tact_max(p->r, q->r);
     double across =
         tact_max(fabs(p->dz) / tact_hypot(p->dr, p->dz), fabs(q->dz) / tact_hypot(q->dr, q->dz));
-    double wanted = 2.0 * PI * tact_max(r / (CELL_ASPECT_RATIO * length), across / CELL_TURN);
+    double wanted =
+        2.0 * PI * tact_max(r / (CELL_ASPECT_RATIO * length), across / MAX_CHART_CELL_ROTATION);
     return (int)tact_min(tact_max(ceil(wanted), MIN_CELLS_AROUND_AXIS), MOST);
 }
 
@@ -201,12 +204,12 @@ static int fill_row_cells(const struct revolution *v, double from, double to,
     to = tact_min(to, g->most);
     tact_profile_at(find_segment(v, from), from, &p);
     tact_profile_at(find_segment(v, to), to, &q);
-    int columns = columns_of(&p, &q, to - from);
+    int columns = count_columns_of_row(&p, &q, to - from);
     for (int j = 0; j < columns; j++) {
         for (int k = 0; k < 9; k++) {
             const int along = k / 3;
             cell[j].place[k][0] = along == 2 ? to : from + 0.5 * along * (to - from);
-            direction(2 * j + k % 3, 2 * columns, cell[j].place[k] + 1);
+            direction_around_axis(2 * j + k % 3, 2 * columns, cell[j].place[k] + 1);
         }
     }
     return columns;
@@ -215,7 +218,8 @@ static int fill_row_cells(const struct revolution *v, double from, double to,
 static int build_cells(struct revolution *v)
 {
     struct rows rows;
-    int count = 0, rc = cut_profile_into_rows(v, CELL_TURN, MAX_CELL_LENGTH_RATIO, &rows);
+    int count = 0,
+        rc = cut_profile_into_rows(v, MAX_CHART_CELL_ROTATION, MAX_CELL_LENGTH_RATIO, &rows);
     struct chart_cell *cell = rc ? NULL : calloc(((size_t)rows.count + 1) * MOST, sizeof *cell);
     for (int i = 0; cell && i < rows.count; i++) {
         count += fill_row_cells(v, rows.s[i], rows.s[i + 1], cell + count);
@@ -228,7 +232,7 @@ static int build_cells(struct revolution *v)
 
 int tact_charts_of_rotated_polygon(const double (*corner)[2], int count, struct tact_charts **out)
 {
-    struct revolution *v = allocate(count - 1);
+    struct revolution *v = allocate_revolution(count - 1);
     double s = 0.0;
     *out = NULL;
     if (!v) {
@@ -265,12 +269,12 @@ int tact_charts_of_rotated_polygon(const double (*corner)[2], int count, struct 
 /* Vertices at s: one on the axis, else one for each column. Returns their number. */
 static int add_circle(const struct revolution *v, double s, int axis, double *out)
 {
-    int columns = axis ? 1 : COLUMNS;
+    int columns = axis ? 1 : MESH_COLUMNS_AROUND_AXIS;
     struct profile_point p;
     tact_profile_at(find_segment(v, s), s, &p);
     for (int j = 0; j < columns; j++) {
         double e[2];
-        direction(j, COLUMNS, e);
+        direction_around_axis(j, MESH_COLUMNS_AROUND_AXIS, e);
         tact_v3_set(out + 3 * j, axis ? 0.0 : p.r * e[0], axis ? 0.0 : p.r * e[1], p.z);
     }
     return columns;
@@ -288,8 +292,8 @@ static void add_triangle(struct tact_soup *soup, uint32_t a, uint32_t b, uint32_
 static void triangles_between_circles(struct tact_soup *soup, uint32_t a, int columns_a, uint32_t b,
                                       int columns_b)
 {
-    for (uint32_t j = 0; j < COLUMNS; j++) {
-        uint32_t k = (j + 1) % COLUMNS;
+    for (uint32_t j = 0; j < MESH_COLUMNS_AROUND_AXIS; j++) {
+        uint32_t k = (j + 1) % MESH_COLUMNS_AROUND_AXIS;
         uint32_t bk = columns_b > 1 ? b + k : b;
         if (columns_a > 1) {
             add_triangle(soup, a + j, a + k, bk);
@@ -328,7 +332,7 @@ static int make_mesh(struct revolution *v, struct tact_error *err)
     struct tact_soup soup = {0};
     struct rows rows;
     int rc = cut_profile_into_rows(v, MAX_TRIANGLE_ROTATION, MAX_TRIANGLE_LENGTH_RATIO, &rows);
-    size_t vertices = rc ? 0 : (size_t)(rows.count + 1) * COLUMNS;
+    size_t vertices = rc ? 0 : (size_t)(rows.count + 1) * MESH_COLUMNS_AROUND_AXIS;
     if (!rc) {
         soup.vertices = malloc(3 * vertices * sizeof *soup.vertices);
         soup.triangles = malloc(6 * vertices * sizeof *soup.triangles);
@@ -346,7 +350,7 @@ static int make_mesh(struct revolution *v, struct tact_error *err)
                : rc;
 }
 
-static int finish(struct revolution *v, struct tact_error *err)
+static int finish_revolution(struct revolution *v, struct tact_error *err)
 {
     int rc = tact_profile_check_spline(v, err);
     rc = rc ? rc : make_mesh(v, err);
@@ -362,7 +366,7 @@ int tact_charts_revolution(const double (*profile)[2], int count, struct tact_ch
         return rc;
     }
     size_t n = (size_t)count;
-    struct revolution *v = allocate(count - 1);
+    struct revolution *v = allocate_revolution(count - 1);
     double *scratch = malloc(tact_profile_scratch(count) * sizeof *scratch);
     double(*turned)[2] = malloc(n * sizeof *turned);
     if (!v || !scratch || !turned) {
@@ -376,7 +380,7 @@ int tact_charts_revolution(const double (*profile)[2], int count, struct tact_ch
             }
             tact_profile_fit(v, (const double(*)[2])turned, scratch);
         }
-        rc = finish(v, err);
+        rc = finish_revolution(v, err);
     }
     free(turned);
     free(scratch);

@@ -8,7 +8,7 @@
 
 #define PI 3.14159265358979323846
 
-static double volume(const double size[3])
+static double torus_volume(const double size[3])
 {
     return 2.0 * PI * PI * size[0] * size[1] * size[1];
 }
@@ -26,7 +26,7 @@ static int torus_make(const double size[3], struct tact_mesh **out)
     rc = rc ? rc
             : tact_mesh_create(soup.vertices, soup.vertex_count, soup.triangles,
                                soup.triangle_count, &inside, NULL);
-    double grow = rc ? 1.0 : tact_cbrt(volume(size) / inside->volume);
+    double grow = rc ? 1.0 : tact_cbrt(torus_volume(size) / inside->volume);
     for (size_t i = 0; i < 3 * soup.vertex_count; i++) {
         soup.vertices[i] *= grow;
     }
@@ -41,7 +41,7 @@ static int torus_make(const double size[3], struct tact_mesh **out)
 static void torus_mass(const struct tact_shape *shape, struct tact_shape_mass *out)
 {
     double ring = shape->size[0] * shape->size[0], tube = shape->size[1] * shape->size[1];
-    double v = volume(shape->size), across = v * (0.5 * ring + 0.625 * tube);
+    double v = torus_volume(shape->size), across = v * (0.5 * ring + 0.625 * tube);
     tact_shape_set_mass(out, v, across, across, v * (ring + 0.75 * tube));
 }
 
@@ -62,13 +62,13 @@ static int torus_surface(const struct tact_shape *shape, const double near[3],
         return -EDOM;
     }
     const double cosine = n[0] * e[0] + n[1] * e[1], round[3] = {-e[1], e[0], 0.0};
-    double section[3];
-    tact_v3_cross(section, n, round);
+    double tube_section[3];
+    tact_v3_cross(tube_section, n, round);
     tact_v3_copy(out->normal, n);
     tact_v3_scale(out->at, e, ring);
     tact_v3_axpy(out->at, tube, n);
     memset(out->bend, 0, sizeof out->bend);
-    tact_surface_add_curvature(out, 1.0 / tube, section);
+    tact_surface_add_curvature(out, 1.0 / tube, tube_section);
     tact_surface_add_curvature(out, cosine / (ring + tube * cosine), round);
     return 0;
 }

@@ -9,7 +9,7 @@
 #define STRAIGHT_ANGLE                                                                             \
     1e-8 /* [rad] a tick: below it the change of the angular velocity is less than rounding */
 
-static void unpack(const double *packed, double *m)
+static void unpack_symmetric_matrix(const double *packed, double *m)
 {
     const double full[9] = {packed[0], packed[3], packed[4], packed[3], packed[1],
                             packed[5], packed[4], packed[5], packed[2]};
@@ -46,7 +46,7 @@ static int is_physical_inertia(const double *inertia)
 int tact_body_set_mass(struct tact_body *body, double mass, const double inertia[6])
 {
     double m[9];
-    unpack(inertia, m);
+    unpack_symmetric_matrix(inertia, m);
     if (!(mass > 0.0) || !isfinite(mass) || !is_physical_inertia(m)) {
         return -EINVAL;
     }

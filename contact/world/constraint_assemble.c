@@ -54,7 +54,7 @@ static void assemble_body_rows(const struct tact_body *body, const double *rows,
 
 /* Sets the part of the error that cannot be corrected in one tick without a jerk, the rate of an
  * error due to rounding, and the rates that the stops allow. */
-static void set_targets(struct tact_world *world, struct world_constraint *w)
+static void set_constraint_targets(struct tact_world *world, struct world_constraint *w)
 {
     const struct tact_constraint *constraint = &w->constraint;
     const struct tact_pose *a = tact_constraint_pose(world, constraint->a),
@@ -95,9 +95,9 @@ static void assemble_constraint(struct tact_world *world, struct world_constrain
     }
     constraint->value = tact_constraint_value(constraint, a, b);
     w->count = kinds[constraint->kind].count;
-    int lawful = constraint->friction > 0.0 || constraint->damping > 0.0 ||
-                 constraint->lower < constraint->upper;
-    w->free_row = lawful ? kinds[constraint->kind].free_row : -1;
+    int has_friction_or_stops = constraint->friction > 0.0 || constraint->damping > 0.0 ||
+                                constraint->lower < constraint->upper;
+    w->free_row = has_friction_or_stops ? kinds[constraint->kind].free_row : -1;
     memcpy(w->constrained, kinds[constraint->kind].rows, (size_t)w->count * sizeof *w->constrained);
     for (int k = 0; k < 2; k++) {
         const struct tact_body *body = tact_constraint_side(world, w, k);
@@ -108,7 +108,7 @@ static void assemble_constraint(struct tact_world *world, struct world_constrain
     }
     double linear = s[0] + s[7] + s[14], angular = s[21] + s[28] + s[35];
     w->per_length = sqrt(angular / linear);
-    set_targets(world, w);
+    set_constraint_targets(world, w);
 }
 
 /* C of one joint: J_constraint Y of one side of a contact (six columns) or of a free row (one). */

@@ -10,7 +10,7 @@
 #include "contact/world/rows_internal.h"
 #include "contact/world/world_internal.h"
 
-#define FAST                                                                                       \
+#define FAST_ROTATION_ANGLE                                                                        \
     0.3 /* rotation in a tick above which joints are satisfied to first order only [rad]           \
          */
 
@@ -64,7 +64,7 @@ static void rates_of_error(const struct tact_world *world, const struct world_co
         const struct tact_owner owner = k ? w->constraint.b : w->constraint.a;
         const struct tact_body *body = tact_constraint_side(world, w, k);
         pose[k] = *tact_constraint_pose(world, owner);
-        if (body && tact_v3_norm(body->twist + 3) * h > FAST) {
+        if (body && tact_v3_norm(body->twist + 3) * h > FAST_ROTATION_ANGLE) {
             linearised_error_rates(world, w, e);
             return;
         }

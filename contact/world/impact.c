@@ -13,13 +13,13 @@
 /* Rows of the normal velocity and of the two rotations that tip the patch. */
 static const int rows[3] = {0, 4, 5};
 
-static int tips(const struct tact_patch *patch)
+static int can_patch_tip(const struct tact_patch *patch)
 {
     return patch->kind == TACT_PATCH_ELLIPSE && patch->exponent == 1.0;
 }
 
 /* Gap, less its target, at a point of a patch with gaps; x: from the centre, along t1, t2. */
-static double gap_at(const struct tact_contact *c, const double *x)
+static double gap_beyond_target_at(const struct tact_contact *c, const double *x)
 {
     const double *gap = c->patch.gap;
     return gap[0] + c->patch.target + c->preload + gap[1] * x[0] + gap[2] * x[1];
@@ -30,9 +30,9 @@ static double deepest_overlap_excess(const struct tact_contact *c)
 {
     static const double middle[2] = {0.0, 0.0};
     const struct tact_patch *patch = &c->patch;
-    double most = -gap_at(c, middle);
+    double most = -gap_beyond_target_at(c, middle);
     for (int i = 0; i < patch->corners; i++) {
-        most = tact_max(most, -gap_at(c, patch->corner[i]));
+        most = tact_max(most, -gap_beyond_target_at(c, patch->corner[i]));
     }
     int round = !patch->corners && patch->kind == TACT_PATCH_ELLIPSE;
     return round ? most + tact_hypot(patch->gap[1] * patch->semi[0], patch->gap[2] * patch->semi[1])
@@ -43,7 +43,7 @@ static double deepest_overlap_excess(const struct tact_contact *c)
 static double fastest_point_approach(const struct tact_patch *patch, const double *u)
 {
     double fastest = -u[0];
-    if (!tips(patch)) {
+    if (!can_patch_tip(patch)) {
         return fastest;
     }
     for (int i = 0; i < patch->corners; i++) {
@@ -101,7 +101,7 @@ void tact_impact_rebound(const struct tact_world *world, struct block *block)
         approach <= 2.0 * block->approach_gain) {
         return;
     }
-    for (int i = 0; i < (tips(&c->patch) ? 3 : 1); i++) {
+    for (int i = 0; i < (can_patch_tip(&c->patch) ? 3 : 1); i++) {
         block->restitution_velocity[i] = -e * block->pre_velocity[i];
     }
     if (block->normal_cfm > 0.0) { /* an impact does not load the spring */
@@ -144,7 +144,8 @@ static void gaps_target(const struct tact_world *world, struct block *block)
     const struct tact_contact *c = &world->contacts[block->contact];
     const struct tact_contact_law *law = tact_world_pair_law(world, c->a, c->b);
     static const double middle[2] = {0.0, 0.0};
-    double h = world->options.period, e = deepest_overlap_excess(c), gap = gap_at(c, middle);
+    double h = world->options.period, e = deepest_overlap_excess(c),
+           gap = gap_beyond_target_at(c, middle);
     if (c->preload > 0.0 && law->compliance == 0.0 && e > 0.0) {
         gap += e;
         e = 0.0;

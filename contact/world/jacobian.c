@@ -46,7 +46,7 @@ static struct block_node *find_block_node(const struct block *block, int node)
 }
 
 /* Adds a node, of at least that many unknowns, unless the block has it already. */
-static void add_node(struct block *block, int node, double *v, int dof)
+static void add_block_node(struct block *block, int node, double *v, int dof)
 {
     struct block_node *out = find_block_node(block, node);
     if (!out) {
@@ -62,12 +62,13 @@ static void add_node(struct block *block, int node, double *v, int dof)
 static void add_owner_nodes(struct tact_world *world, struct block *block, struct tact_owner owner)
 {
     if (owner.kind == TACT_OWNER_BODY) {
-        add_node(block, owner.index, world->bodies[owner.index].body.twist, TACT_NODE);
+        add_block_node(block, owner.index, world->bodies[owner.index].body.twist, TACT_NODE);
     } else if (owner.kind == TACT_OWNER_HAND) {
         const struct world_hand *h = &world->hands[owner.index];
         for (int i = owner.link; i >= 0; i = h->hand->links[i].def.parent) {
             int slot = h->hand->links[i].slot, chain = slot / TACT_NODE;
-            add_node(block, h->node + chain, h->hand->w + TACT_NODE * chain, slot % TACT_NODE + 1);
+            add_block_node(block, h->node + chain, h->hand->w + TACT_NODE * chain,
+                           slot % TACT_NODE + 1);
         }
     }
 }
@@ -84,8 +85,8 @@ void tact_assemble_nodes(struct tact_world *world, struct block *block)
 }
 
 /* Adds to J of a free body the wrench of a unit impulse along each axis of the frame. */
-static void add_body(const struct tact_body *body, const struct tact_patch *patch, double sign,
-                     double *j)
+static void add_body_jacobian(const struct tact_body *body, const struct tact_patch *patch,
+                              double sign, double *j)
 {
     double arm[3], torque[3];
     tact_v3_sub(arm, patch->center, body->pose.position);
@@ -101,21 +102,22 @@ static void add_body(const struct tact_body *body, const struct tact_patch *patc
 }
 
 /* Row of a joint in J of a block. */
-static double *row_of(const struct block *block, const struct world_hand *hand, int joint)
+static double *row_of_joint(const struct block *block, const struct world_hand *hand, int joint)
 {
     int slot = hand->hand->links[joint].slot;
     return find_block_node(block, hand->node + slot / TACT_NODE)->j + 6 * (slot % TACT_NODE);
 }
 
 /* Adds to J the rows of the joints between a link and the base, for their rates. */
-static void add_hand(const struct world_hand *hand, int link, const struct tact_patch *patch,
-                     double sign, const struct block *block)
+static void add_hand_jacobian(const struct world_hand *hand, int link,
+                              const struct tact_patch *patch, double sign,
+                              const struct block *block)
 {
     double arm[3], speed[3];
     tact_v3_sub(arm, patch->center, hand->hand->base.position);
     for (int i = link; i >= 0; i = hand->hand->links[i].def.parent) {
         const double *motion = hand->hand->links[i].motion;
-        double *j = row_of(block, hand, i);
+        double *j = row_of_joint(block, hand, i);
         tact_v3_cross(speed, motion + 3, arm);
         tact_v3_add(speed, speed, motion);
         for (int k = 0; k < 3; k++) {
@@ -135,10 +137,10 @@ void tact_assemble_jacobians(struct tact_world *world, struct block *block)
         const struct tact_owner owner = block->owner[k];
         double sign = k ? -1.0 : 1.0;
         if (owner.kind == TACT_OWNER_BODY) {
-            add_body(&world->bodies[owner.index].body, patch, sign,
-                     find_block_node(block, owner.index)->j);
+            add_body_jacobian(&world->bodies[owner.index].body, patch, sign,
+                              find_block_node(block, owner.index)->j);
         } else if (owner.kind == TACT_OWNER_HAND) {
-            add_hand(&world->hands[owner.index], owner.link, patch, sign, block);
+            add_hand_jacobian(&world->hands[owner.index], owner.link, patch, sign, block);
         }
     }
 }
@@ -156,7 +158,7 @@ struct world_hand *tact_block_hand_of_side(const struct tact_world *world,
     for (int k = 0; k < 1 + same; k++) {
         int link = k ? other.link : owner.link;
         for (int i = link; i >= 0; i = hand->hand->links[i].def.parent) {
-            hand->hand->rows[i] = row_of(block, hand, i);
+            hand->hand->rows[i] = row_of_joint(block, hand, i);
         }
     }
     return hand;

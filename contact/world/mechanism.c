@@ -12,7 +12,7 @@
 #define REDUNDANT_PIVOT_RATIO                                                                      \
     1e-10 /* pivot over the mobility of its row, below which the row is redundant */
 
-static int body_of(const struct tact_constraint *constraint, int side)
+static int body_of_constraint_side(const struct tact_constraint *constraint, int side)
 {
     const struct tact_owner *owner = side ? &constraint->b : &constraint->a;
     return owner->kind == TACT_OWNER_BODY ? owner->index : -1;
@@ -33,8 +33,8 @@ static void label_bodies(const struct tact_world *world, int *label)
     for (int again = 1; again;) {
         again = 0;
         for (int i = 0; i < world->constraint_count; i++) {
-            int a = body_of(&world->constraints[i].constraint, 0),
-                b = body_of(&world->constraints[i].constraint, 1);
+            int a = body_of_constraint_side(&world->constraints[i].constraint, 0),
+                b = body_of_constraint_side(&world->constraints[i].constraint, 1);
             int la = a < 0 ? -1 : label[a], lb = b < 0 ? -1 : label[b];
             int least = a < 0 ? b : b < 0 || a < b ? a : b;
             least = la >= 0 && la < least ? la : least;
@@ -64,7 +64,8 @@ static void list_mechanisms(struct tact_world *world)
         part->row = m->rows;
         for (int i = 0; i < world->constraint_count; i++) {
             struct world_constraint *w = &world->constraints[i];
-            int a = body_of(&w->constraint, 0), b = body_of(&w->constraint, 1);
+            int a = body_of_constraint_side(&w->constraint, 0),
+                b = body_of_constraint_side(&w->constraint, 1);
             if (m->of_body[a >= 0 ? a : b] == body) {
                 m->order[listed++] = i;
                 w->mechanism = m->count;
@@ -78,7 +79,7 @@ static void list_mechanisms(struct tact_world *world)
     }
     for (int i = 0; i < world->constraint_count; i++) {
         for (int k = 0; k < 2; k++) {
-            int body = body_of(&world->constraints[i].constraint, k);
+            int body = body_of_constraint_side(&world->constraints[i].constraint, k);
             if (body >= 0) {
                 m->of_body[body] =
                     world->constraints[i].mechanism; /* replaces the label by the index */
@@ -91,8 +92,8 @@ static int do_constraints_share_body(const struct world_constraint *p,
                                      const struct world_constraint *q)
 {
     for (int k = 0; k < 4; k++) {
-        int body = body_of(&p->constraint, k / 2);
-        if (body >= 0 && body == body_of(&q->constraint, k % 2)) {
+        int body = body_of_constraint_side(&p->constraint, k / 2);
+        if (body >= 0 && body == body_of_constraint_side(&q->constraint, k % 2)) {
             return 1;
         }
     }
@@ -199,8 +200,8 @@ static void fill_mechanism_matrix(struct tact_world *world, const struct mechani
         for (int k = part->constraint; k <= i; k++) {
             const struct world_constraint *q = &world->constraints[m->order[k]];
             for (int pair = 0; pair < 4; pair++) {
-                int body = body_of(&p->constraint, pair / 2);
-                if (body >= 0 && body == body_of(&q->constraint, pair % 2)) {
+                int body = body_of_constraint_side(&p->constraint, pair / 2);
+                if (body >= 0 && body == body_of_constraint_side(&q->constraint, pair % 2)) {
                     add_shared_body_entries(m, p, pair / 2, q, pair % 2);
                 }
             }

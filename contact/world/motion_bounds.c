@@ -71,12 +71,13 @@ double tact_motion_bounds_margin(const struct world_shape *shape)
 int tact_motion_passes_shape(const struct tact_world *world, const struct tact_contact *c)
 {
     const struct world_shape *a = &world->shapes[c->a], *b = &world->shapes[c->b];
-    double thinner = tact_min(a->thickness, b->thickness), of_a[6], of_b[6], moved[3];
-    if (!(a->travel + b->travel > thinner)) {
+    double thinner_body_thickness = tact_min(a->thickness, b->thickness), of_a[6], of_b[6],
+           moved[3];
+    if (!(a->travel + b->travel > thinner_body_thickness)) {
         return 0;
     }
     tact_world_shape_twist(world, c->a, of_a);
     tact_world_shape_twist(world, c->b, of_b);
     tact_v3_sub(moved, of_a, of_b);
-    return world->options.period * tact_v3_norm(moved) > thinner;
+    return world->options.period * tact_v3_norm(moved) > thinner_body_thickness;
 }

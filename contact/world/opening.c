@@ -14,7 +14,7 @@
 #define STUCK_MOBILITY_RATIO 1e-6
 #define FULL_OPENING_MOBILITY_RATIO 0.1 /* above it a contact opens at full speed */
 
-#define LIFT                                                                                       \
+#define PRELOAD_LIFT_FRACTION                                                                      \
     0.01 /* fraction of the target depth by which a contact may lift before its preload decreases  \
           */
 #define JAMMED_IMPULSE_FACTOR                                                                      \
@@ -99,8 +99,9 @@ void tact_opening_scale_bias(const struct tact_world *world, struct block *block
     int stuck = tact_opening_is_stuck(block);
     double share =
         stuck ? 0.0 : tact_min(1.0, block->relative_mobility / FULL_OPENING_MOBILITY_RATIO);
-    block->not_opened = c->patch.law != TACT_LAW_WRENCH && (stuck || block->locked) &&
-                        c->patch.depth - c->preload > (1.0 + LIFT) * c->patch.target;
+    block->not_opened =
+        c->patch.law != TACT_LAW_WRENCH && (stuck || block->locked) &&
+        c->patch.depth - c->preload > (1.0 + PRELOAD_LIFT_FRACTION) * c->patch.target;
     if (block->bias_velocity > 0.0) {
         block->bias_velocity *= share;
     }
@@ -110,11 +111,12 @@ void tact_opening_update_preload(const struct tact_world *world, struct tact_con
 {
     double excess = tact_max(0.0, c->patch.depth - c->patch.target);
     c->starting &= c->preload > 0.0;
-    /* LIFT is the amount by which rounding may lift a contact temporarily. Without it the preload
-     * would follow each such lift, and the targets of several contacts of a body would never agree.
+    /* PRELOAD_LIFT_FRACTION is the amount by which rounding may lift a contact temporarily. Without
+     * it the preload would follow each such lift, and the targets of several contacts of a body
+     * would never agree.
      */
     if (c->preload > 0.0) {
-        c->preload = tact_min(c->preload, excess + LIFT * c->patch.target);
+        c->preload = tact_min(c->preload, excess + PRELOAD_LIFT_FRACTION * c->patch.target);
     }
     double share = excess > 0.0 ? tact_min(1.0, c->preload / excess) : 0.0;
     for (int k = 0; k < c->split; k++) {
@@ -131,12 +133,12 @@ static void find_resting_islands(struct tact_world *world)
     double slow = world->options.period * tact_v3_norm(world->options.gravity);
     for (int i = 0; i < world->islands.count; i++) {
         const struct list *blocks = &world->islands.list[i].blocks;
-        int rests = 1;
+        int island_at_rest = 1;
         for (int k = 0; k < blocks->count; k++) {
-            rests &= fabs(world->blocks[blocks->at[k]].pre_velocity[0]) <= slow;
+            island_at_rest &= fabs(world->blocks[blocks->at[k]].pre_velocity[0]) <= slow;
         }
         for (int k = 0; k < blocks->count; k++) {
-            world->contacts[world->blocks[blocks->at[k]].contact].starting &= rests;
+            world->contacts[world->blocks[blocks->at[k]].contact].starting &= island_at_rest;
         }
     }
 }
@@ -154,8 +156,8 @@ void tact_openings_finish_start(struct tact_world *world)
     find_resting_islands(world);
     for (int i = 0; i < world->near.count; i++) {
         struct tact_contact *c = tact_near_contact(world, i);
-        int rests = c->split ? world->contacts[c->first_piece].starting : c->starting;
-        if (c->starting && rests && c->touching) {
+        int island_at_rest = c->split ? world->contacts[c->first_piece].starting : c->starting;
+        if (c->starting && island_at_rest && c->touching) {
             reduce_preload_by_compression(world, c);
         }
         c->starting = 0;

@@ -45,7 +45,7 @@ static void move_body(struct tact_world *world, int shape, double distance, cons
 
 /* Separates the shapes of a pair where they overlap by more than at the start of the tick. Returns
  * 1 where they did. */
-static int separate(struct tact_world *world, int slot)
+static int separate_overshot_pair(struct tact_world *world, int slot)
 {
     struct tact_contact *c = &world->contacts[slot];
     double of_a = movable_inverse_mass(world, c->a), of_b = movable_inverse_mass(world, c->b);
@@ -77,7 +77,7 @@ int tact_overshoot_correct(struct tact_world *world)
     for (int pass = 0, last = 1; pass < MOST_PASSES && last; pass++) {
         last = 0;
         for (int k = 0; k < world->near.count; k++) {
-            last += separate(world, world->near.slots[k]);
+            last += separate_overshot_pair(world, world->near.slots[k]);
         }
         moved += last;
     }

@@ -7,7 +7,7 @@
 
 enum { MOST_MATERIALS = 4096 };
 
-static int is_field(const struct tact_material *of)
+static int is_field_material(const struct tact_material *of)
 {
     double modulus = of->field.modulus, slope = modulus / of->field.thickness;
     double power = of->field.power;
@@ -21,7 +21,7 @@ int tact_world_set_material(struct tact_world *world, int material, const struct
     static const struct tact_material none;
     struct prepared *p = &world->prepared;
     if (p->done || material < 0 || material >= MOST_MATERIALS || !isfinite(of->modulus) ||
-        of->modulus < 0.0 || !is_field(of)) {
+        of->modulus < 0.0 || !is_field_material(of)) {
         return -EINVAL;
     }
     if (material >= p->material_count) {

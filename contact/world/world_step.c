@@ -32,7 +32,8 @@ void tact_world_shape_twist(const struct tact_world *world, int shape, double tw
 }
 
 /* 1 where bounding spheres, or a sphere and a half-space, are nearer than `ahead`. */
-static int is_within(const struct tact_world *world, const struct tact_contact *c, double ahead)
+static int are_bounding_spheres_within(const struct tact_world *world, const struct tact_contact *c,
+                                       double ahead)
 {
     const struct world_shape *a = &world->shapes[c->a], *b = &world->shapes[c->b];
     const struct tact_pose *pa = &world->poses[c->a], *pb = &world->poses[c->b];
@@ -57,10 +58,10 @@ static double pair_margin(const struct tact_world *world, const struct tact_cont
 
 /* 1 where the model of a pair is to measure it: for fast bodies before touch, if the model knows
  * their gap. */
-static int is_close(const struct tact_world *world, const struct tact_contact *c)
+static int must_measure_before_touch(const struct tact_world *world, const struct tact_contact *c)
 {
     int fast = tact_world_is_fast(world, c->a) || tact_world_is_fast(world, c->b);
-    return is_within(world, c, fast ? pair_margin(world, c) : 0.0);
+    return are_bounding_spheres_within(world, c, fast ? pair_margin(world, c) : 0.0);
 }
 
 static void compute_shape_pose(const struct tact_world *world, int shape, struct tact_pose *pose)
@@ -84,12 +85,12 @@ void tact_world_begin(struct tact_world *world)
         struct near_pair *pair = &world->near.pairs[world->near.slots[k]];
         struct tact_contact *c = tact_near_contact(world, k);
         const struct tact_contact_model *model = tact_world_pair_model(world, c->a, c->b);
-        int close = is_close(world, c);
+        int close = must_measure_before_touch(world, c);
         pair->planar = NAN;
         pair->has_corners = 0;
         pair->active = close && model->moments;
         c->outrun = !model->gaps && tact_motion_passes_shape(world, c) &&
-                    is_within(world, c, pair_margin(world, c));
+                    are_bounding_spheres_within(world, c, pair_margin(world, c));
         if (!close) {
             memset(pair->direction, 0, sizeof pair->direction);
         } else if (c->touching) {
@@ -303,7 +304,7 @@ static int measure_pair(struct tact_world *world, int slot)
     struct tact_contact *c = &world->contacts[slot];
     const struct tact_contact_model *model = tact_world_pair_model(world, c->a, c->b);
     struct tact_pair_query query;
-    if ((model->state || !model->moments) && !is_close(world, c)) {
+    if ((model->state || !model->moments) && !must_measure_before_touch(world, c)) {
         memset(tact_slot_model_state(world, slot), 0, (size_t)world->state * sizeof(double));
         return -EDOM;
     }

@@ -60,12 +60,12 @@ static void append_selector(const struct tact_attached_input *all, int count,
     const size_t longest = sizeof((struct tact_evdev_selector *)NULL)->match - 1;
     const size_t size = sizeof one->scene;
     bool named = one->name[0] && strlen(one->name) <= longest;
-    bool alone = !is_name_of_several_devices(all, count, one, false, false);
-    bool serial = !alone && one->serial[0] && strlen(one->serial) <= longest &&
+    bool is_name_unique = !is_name_of_several_devices(all, count, one, false, false);
+    bool serial = !is_name_unique && one->serial[0] && strlen(one->serial) <= longest &&
                   !is_name_of_several_devices(all, count, one, true, false);
-    bool phys = !alone && !serial && one->phys[0] &&
+    bool phys = !is_name_unique && !serial && one->phys[0] &&
                 !is_name_of_several_devices(all, count, one, false, true);
-    if (!named || (!alone && !serial && !phys)) {
+    if (!named || (!is_name_unique && !serial && !phys)) {
         tact_attached_append_text(one->scene, size, "path: ");
         append_quoted(one->scene, size, one->link[0] ? one->link : one->path);
         return;

@@ -70,7 +70,7 @@ static void suggest_node_group(const char *path, const char *what,
 }
 
 void tact_attached_explain_access(const char *path, int error, const char *what, const char *rule,
-                                  bool seated, struct tact_attached_access *access)
+                                  bool has_seat_session, struct tact_attached_access *access)
 {
     if (error == -EPERM) {
         snprintf(access->why, sizeof access->why,
@@ -91,7 +91,7 @@ void tact_attached_explain_access(const char *path, int error, const char *what,
         return;
     }
     suggest_node_group(path, what, access);
-    if (seated) {
+    if (has_seat_session) {
         tact_attached_append_text(access->why, sizeof access->why,
                                   "; it is open to who sits at the machine, which you do not");
     } else if (rule[0]) {

@@ -45,8 +45,8 @@ static bool is_first_subdevice_of_word(const struct tact_attached_board *board, 
 }
 
 /* "ai0 .. ai7", "di0@2 .. di7@2". */
-static void name_channels(const struct tact_attached_board *board, const char *word, int number,
-                          int channels, char *text, size_t size)
+static void describe_channel_range(const struct tact_attached_board *board, const char *word,
+                                   int number, int channels, char *text, size_t size)
 {
     char at[16] = "";
     text[0] = '\0';
@@ -93,8 +93,8 @@ static void describe_subdevice(comedi_t *dev, int number, struct tact_attached_b
     s.channels = channels > 0 ? channels : 0;
     snprintf(s.type, sizeof s.type, "%s", word ? word->text : "not for tact");
     if (word) {
-        name_channels(board, word->input, number, channels, s.input, sizeof s.input);
-        name_channels(board, word->output, number, channels, s.output, sizeof s.output);
+        describe_channel_range(board, word->input, number, channels, s.input, sizeof s.input);
+        describe_channel_range(board, word->output, number, channels, s.output, sizeof s.output);
     }
     s.busy = flags >= 0 && (flags & (SDF_BUSY | SDF_LOCKED));
     s.calibrates = flags >= 0 && (flags & SDF_SOFT_CALIBRATED);
@@ -109,7 +109,7 @@ static void describe_subdevice(comedi_t *dev, int number, struct tact_attached_b
 }
 
 /* The first channel of each direction: analog before digital, as the board has them. */
-static void write_scene(struct tact_attached_board *board)
+static void write_example_scene(struct tact_attached_board *board)
 {
     const char *input = "";
     const char *output = "";
@@ -167,6 +167,6 @@ bool tact_attached_read_board(struct udev *udev, int number, struct tact_attache
         describe_subdevice(dev, i, board);
     }
     comedi_close(dev);
-    write_scene(board);
+    write_example_scene(board);
     return true;
 }

@@ -96,7 +96,7 @@ static const char *device_kind(const struct libevdev *dev)
     bool six = (has(dev, EV_REL, REL_RX) && has(dev, EV_REL, REL_RZ)) ||
                (has(dev, EV_ABS, ABS_RX) && has(dev, EV_ABS, ABS_RZ) && has(dev, EV_ABS, ABS_Z) &&
                 !has(dev, EV_KEY, BTN_GAMEPAD) && !has(dev, EV_KEY, BTN_JOYSTICK));
-    bool drives = has(dev, EV_ABS, ABS_X) || has(dev, EV_ABS, ABS_WHEEL);
+    bool has_steering_axis = has(dev, EV_ABS, ABS_X) || has(dev, EV_ABS, ABS_WHEEL);
     bool typed = has_keyboard(dev);
     /* A headset has buttons like a pad's, and nothing to point with. */
     bool points = !typed && (has(dev, EV_ABS, ABS_X) || has(dev, EV_ABS, ABS_RX) ||
@@ -106,7 +106,7 @@ static const char *device_kind(const struct libevdev *dev)
         does_name_contain_word(name, "accelerometer")) {
         return "motion";
     }
-    if (drives && !typed &&
+    if (has_steering_axis && !typed &&
         (has(dev, EV_ABS, ABS_WHEEL) || has(dev, EV_KEY, BTN_GEAR_DOWN) ||
          does_name_contain_word(name, "wheel") || does_name_contain_word(name, "racing")) &&
         !has(dev, EV_KEY, BTN_STYLUS) && !has(dev, EV_KEY, BTN_TOOL_PEN)) {
@@ -314,8 +314,8 @@ bool tact_attached_read_input(struct udev *udev, int number, struct tact_attache
     }
     find_permanent_link(input);
     describe_access(node, source ? 0 : error, input);
-    bool there = source || access(input->path, F_OK) == 0;
+    bool device_present = source || access(input->path, F_OK) == 0;
     tact_evdev_source_free(source);
     udev_device_unref(node);
-    return there;
+    return device_present;
 }

@@ -2,7 +2,7 @@
 #include <math.h>
 #include "devices/comedi/comedi_internal.h"
 
-static double polynomial(const double *c, double x)
+static double evaluate_polynomial(const double *c, double x)
 {
     double y = 0.0;
     for (int i = TACT_COMEDI_TERMS - 1; i >= 0; i--) {
@@ -13,15 +13,15 @@ static double polynomial(const double *c, double x)
 
 double tact_comedi_value(const struct tact_comedi_channel *channel, lsampl_t raw, int64_t count)
 {
-    return polynomial(channel->map, channel->kind == TACT_COMEDI_COUNTER
-                                        ? (double)count
-                                        : comedi_to_physical(raw, &channel->volts));
+    return evaluate_polynomial(channel->map, channel->kind == TACT_COMEDI_COUNTER
+                                                 ? (double)count
+                                                 : comedi_to_physical(raw, &channel->volts));
 }
 
 lsampl_t tact_comedi_raw(const struct tact_comedi_channel *channel, double value)
 {
     /* comedi_from_physical() does not clamp */
-    double volts = polynomial(channel->map, isfinite(value) ? value : 0.0);
+    double volts = evaluate_polynomial(channel->map, isfinite(value) ? value : 0.0);
     double x = volts - channel->volts.expansion_origin;
     double raw = 0.0;
     for (int i = (int)channel->volts.order; i >= 0; i--) {

@@ -57,7 +57,7 @@ static bool examine_analog(struct tact_comedi *self, int i, lsampl_t raw)
 }
 
 /* Whether the stream reports the board as gone: without other inputs, no call in the tick would. */
-static bool is_gone(const struct tact_comedi *self)
+static bool is_board_gone(const struct tact_comedi *self)
 {
     return self->stream && tact_comedi_stream_board_is_gone(self->stream);
 }
@@ -67,7 +67,7 @@ int tact_comedi_acquire_inputs(struct tact_comedi *self, int64_t now_ns)
     struct tact_comedi_words *words = &self->words;
     const struct tact_comedi_scan *scan = NULL;
     int fresh = 1;
-    if (is_gone(self)) {
+    if (is_board_gone(self)) {
         return -ENODEV;
     }
     if (self->stream) {
@@ -144,7 +144,7 @@ void tact_comedi_init_inputs(struct tact_comedi *self)
 /* Reads the board. @retval 0, or a negative errno: -ENODEV while it is gone */
 static int read_board(struct tact_comedi *self, int64_t now_ns)
 {
-    if (!self->active && !is_gone(self)) {
+    if (!self->active && !is_board_gone(self)) {
         self->active = atomic_exchange_explicit(&self->fresh, NULL, memory_order_acquire);
     }
     int rc = self->active ? tact_comedi_acquire_inputs(self, now_ns) : -ENODEV;
@@ -176,12 +176,12 @@ static bool examine_inputs(struct tact_comedi *self, int rc, int64_t now_ns)
 static void set_device_state(struct tact_comedi *self, int rc, const struct tact_comedi_held *held,
                              int64_t now_ns, struct tact_device_input *in)
 {
-    const bool well = examine_inputs(self, rc, now_ns) && !held->unwritten;
+    const bool all_inputs_usable = examine_inputs(self, rc, now_ns) && !held->unwritten;
     if (held->rearmed) {
         self->gate = 0.0;
         self->good = self->recover;
     }
-    self->good = well ? self->good + (self->good < UINT32_MAX) : 0;
+    self->good = all_inputs_usable ? self->good + (self->good < UINT32_MAX) : 0;
     if (self->good < self->recover) {
         self->gate = 0.0;
     } else if (self->gate < 1.0) {

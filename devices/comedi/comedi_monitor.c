@@ -79,7 +79,7 @@ static void report_faults(struct tact_comedi *self)
     }
 }
 
-static void monitor(void *data)
+static void monitor_board(void *data)
 {
     struct tact_comedi *self = data;
     report_faults(self);
@@ -93,5 +93,5 @@ static void monitor(void *data)
 
 int tact_comedi_monitor(struct tact_comedi *self)
 {
-    return tact_monitor_start(&self->monitor, "tact-comedi", POLL_NS, monitor, self);
+    return tact_monitor_start(&self->monitor, "tact-comedi", POLL_NS, monitor_board, self);
 }

@@ -17,8 +17,8 @@
 
 enum {
     SCAN_BUFFER_BYTES = 65536,
-    STOP_POLL_MS = 20,   /* maximum time in which the thread notices a stop request */
-    RETRY_NS = 20000000, /* interval of attempts to start the stream */
+    STOP_POLL_MS = 20,          /* maximum time in which the thread notices a stop request */
+    STREAM_RETRY_NS = 20000000, /* interval of attempts to start the stream */
     FIRST_SCAN_TIMEOUT_NS = 1000000000, /* maximum wait for the first scan */
     PRIORITY = 45                       /* below the interrupts' threads */
 };
@@ -77,7 +77,7 @@ static void close_board(struct tact_comedi_stream *s)
 }
 
 /* Opens the board and starts the command. */
-static int start(struct tact_comedi_stream *s)
+static int start_scan_command(struct tact_comedi_stream *s)
 {
     comedi_cmd command = {0};
     errno = 0;
@@ -161,9 +161,9 @@ static void *stream_main(void *data)
 {
     struct tact_comedi_stream *s = data;
     while (!atomic_load_explicit(&s->stop, memory_order_relaxed)) {
-        int rc = s->dev ? read_scans(s) : start(s);
+        int rc = s->dev ? read_scans(s) : start_scan_command(s);
         if (!s->dev) { /* not started: the board is absent, or another process uses it */
-            tact_clock_sleep_until(tact_clock_now() + RETRY_NS);
+            tact_clock_sleep_until(tact_clock_now() + STREAM_RETRY_NS);
         } else if (rc) {
             close_board(s);
             atomic_store_explicit(&s->error, rc, memory_order_relaxed);
@@ -205,7 +205,7 @@ int tact_comedi_stream_start(const struct tact_comedi_layout *layout,
     if (!rc) {
         s->layout = layout;
         s->sample = layout->stream_sample;
-        rc = start(s);
+        rc = start_scan_command(s);
         *rate = s->rate;
         rc = rc ? rc : tact_thread_start(&s->thread, &options, stream_main, s);
         s->threaded = rc == 0;

@@ -70,7 +70,7 @@ static int find_unit(const char *word, const struct unit *units, size_t count, d
     return -EINVAL;
 }
 
-#define FIND(word, units, si) find_unit(word, units, sizeof(units) / sizeof *(units), si)
+#define FIND_UNIT_IN(word, units, si) find_unit(word, units, sizeof(units) / sizeof *(units), si)
 
 int tact_wrench_force_unit(const char *word, double *newtons)
 {
@@ -86,7 +86,7 @@ int tact_wrench_force_unit(const char *word, double *newtons)
                                  {"kg", kilogram},
                                  {"gf", 1e-3 * kilogram},
                                  {"g", 1e-3 * kilogram}};
-    return FIND(word, units, newtons);
+    return FIND_UNIT_IN(word, units, newtons);
 }
 
 int tact_wrench_torque_unit(const char *word, double *newton_metres)
@@ -109,14 +109,14 @@ int tact_wrench_torque_unit(const char *word, double *newton_metres)
                                  {"kgm", kilogram},
                                  {"kgfcm", 1e-2 * kilogram},
                                  {"kgcm", 1e-2 * kilogram}};
-    return FIND(word, units, newton_metres);
+    return FIND_UNIT_IN(word, units, newton_metres);
 }
 
 int tact_wrench_length_unit(const char *word, double *metres)
 {
     const struct unit units[] = {
         {"m", 1.0}, {"cm", 1e-2}, {"mm", 1e-3}, {"in", inch}, {"ft", foot}};
-    return FIND(word, units, metres);
+    return FIND_UNIT_IN(word, units, metres);
 }
 
 void tact_wrench_describe(const struct tact_wrench *wrench, int first,

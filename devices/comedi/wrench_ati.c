@@ -13,11 +13,11 @@
 enum { MAX_FILE_BYTES = 1 << 20, LONGEST = 512, AXES = 6 };
 
 struct tag {
-    const char *name; /* NULL: none */
-    size_t length;    /* length of the name */
-    const char *end;  /* its ">" */
-    bool closes;      /* </name> */
-    bool empty;       /* <name/> */
+    const char *name;    /* NULL: none */
+    size_t length;       /* length of the name */
+    const char *end;     /* its ">" */
+    bool is_closing_tag; /* </name> */
+    bool empty;          /* <name/> */
 };
 
 struct reading {
@@ -43,7 +43,7 @@ static int ati_error(const struct reading *r, const char *at, const char *what, 
                           what, word);
 }
 
-static const char *behind(const char *from, const char *end)
+static const char *count_lines_before(const char *from, const char *end)
 {
     const char *at = strstr(from, end);
     return at ? at + strlen(end) : from + strlen(from);
@@ -54,15 +54,15 @@ static int next_tag(const struct reading *r, const char **at, struct tag *tag)
 {
     const char *from;
     while ((from = strchr(*at, '<')) && (from[1] == '!' || from[1] == '?')) {
-        *at = behind(from, !strncmp(from, "<!--", 4)        ? "-->"
-                           : !strncmp(from, "<![CDATA[", 9) ? "]]>"
-                                                            : ">");
+        *at = count_lines_before(from, !strncmp(from, "<!--", 4)        ? "-->"
+                                       : !strncmp(from, "<![CDATA[", 9) ? "]]>"
+                                                                        : ">");
     }
     if (!from) {
         return 0;
     }
     char quote = '\0';
-    *tag = (struct tag){.name = from + 1 + (from[1] == '/'), .closes = from[1] == '/'};
+    *tag = (struct tag){.name = from + 1 + (from[1] == '/'), .is_closing_tag = from[1] == '/'};
     tag->length = strcspn(tag->name, " \t\r\n/>");
     for (tag->end = tag->name; *tag->end && (quote || *tag->end != '>'); tag->end++) {
         if (quote ? *tag->end == quote : *tag->end == '"' || *tag->end == '\'') {
@@ -83,8 +83,8 @@ static bool is(const struct tag *tag, const char *name)
 }
 
 /* The value of an attribute. 1, or 0 if it is absent. */
-static int attribute(const struct reading *r, const struct tag *tag, const char *name,
-                     char value[LONGEST])
+static int tag_attribute(const struct reading *r, const struct tag *tag, const char *name,
+                         char value[LONGEST])
 {
     int found = 0;
     const char *at = tag->name + tag->length;
@@ -111,7 +111,7 @@ static int attribute(const struct reading *r, const struct tag *tag, const char 
 }
 
 /* Parses a decimal number; hexadecimal numbers and NaN are refused. */
-static int parse(const char *text, double *value)
+static int parse_decimal_number(const char *text, double *value)
 {
     return strspn(text, "+-.0123456789eE \t\r\n") != strlen(text) ||
                    tact_settings_parse(text, value) || !isfinite(*value)
@@ -119,14 +119,15 @@ static int parse(const char *text, double *value)
                : 0;
 }
 
-static int number(const struct reading *r, const struct tag *tag, const char *name, double *value)
+static int parse_number_attribute(const struct reading *r, const struct tag *tag, const char *name,
+                                  double *value)
 {
     char text[LONGEST];
-    int rc = attribute(r, tag, name, text);
+    int rc = tag_attribute(r, tag, name, text);
     if (rc == 0) {
         return ati_error(r, tag->name, "no attribute ", name);
     }
-    if (rc > 0 && parse(text, value)) {
+    if (rc > 0 && parse_decimal_number(text, value)) {
         rc = ati_error(r, tag->name, "no number in ", name);
     }
     return rc < 0 ? rc : 0;
@@ -136,14 +137,14 @@ static int number(const struct reading *r, const struct tag *tag, const char *na
 static int parse_values(const struct reading *r, const struct tag *tag, int axis, double scale)
 {
     char text[LONGEST];
-    int count = 0, rc = attribute(r, tag, "values", text);
+    int count = 0, rc = tag_attribute(r, tag, "values", text);
     if (rc < 1) {
         return rc ? rc : ati_error(r, tag->name, "no values of ", tact_wrench_axes[axis]);
     }
     char *rest = text;
     for (char *word; (word = strtok_r(rest, " \t\r\n", &rest)); count++) {
         double value;
-        if (count == TACT_WRENCH_GAUGES || parse(word, &value)) {
+        if (count == TACT_WRENCH_GAUGES || parse_decimal_number(word, &value)) {
             return ati_error(r, tag->name, "wrong values of ", tact_wrench_axes[axis]);
         }
         r->map->matrix[axis][count] = value * scale;
@@ -169,7 +170,7 @@ static int store_matrix_element(const struct reading *r, const struct tag *tag, 
 static int store_axis_element(struct reading *r, const struct tag *tag)
 {
     char text[LONGEST];
-    int rc = attribute(r, tag, "Name", text);
+    int rc = tag_attribute(r, tag, "Name", text);
     for (int k = 0; rc > 0 && k < AXES; k++) {
         if (!strcasecmp(text, tact_wrench_axes[k])) {
             return store_matrix_element(r, tag, is(tag, "Axis") ? &r->axis[k] : &r->user[k], text);
@@ -188,29 +189,29 @@ static int find_calibration_elements(struct reading *r)
     while ((rc = next_tag(r, &at, &tag)) > 0) {
         bool here = inside && (!r->required || r->count == r->required);
         rc = 0;
-        if (is(&tag, "FTSensor") && !tag.closes) {
+        if (is(&tag, "FTSensor") && !tag.is_closing_tag) {
             rc = store_matrix_element(r, &tag, &r->sensor, "FTSensor");
         } else if (is(&tag, "Calibration")) {
-            if (inside != tag.closes) {
+            if (inside != tag.is_closing_tag) {
                 return ati_error(r, tag.name,
                                  inside ? "a Calibration element within another"
                                         : "a closing tag of Calibration without an opening tag",
                                  "");
             }
-            inside = !tag.closes && !tag.empty;
-            r->count += !tag.closes;
-            if (!tag.closes && (!r->required || r->count == r->required)) {
+            inside = !tag.is_closing_tag && !tag.empty;
+            r->count += !tag.is_closing_tag;
+            if (!tag.is_closing_tag && (!r->required || r->count == r->required)) {
                 rc = r->count > 1 && !r->required
                          ? ati_error(
                                r, tag.name,
                                "a second Calibration, and file_calibration does not say which", "")
                          : store_matrix_element(r, &tag, &r->calibration, "Calibration");
             }
-        } else if (!tag.closes && (is(&tag, "Axis") || is(&tag, "UserAxis"))) {
+        } else if (!tag.is_closing_tag && (is(&tag, "Axis") || is(&tag, "UserAxis"))) {
             rc = !inside ? ati_error(r, tag.name, "an axis outside of a Calibration", "")
                  : here  ? store_axis_element(r, &tag)
                          : 0;
-        } else if (here && !tag.closes && is(&tag, "BasicTransform")) {
+        } else if (here && !tag.is_closing_tag && is(&tag, "BasicTransform")) {
             rc = store_matrix_element(r, &tag, &r->transform, "BasicTransform");
         }
         if (rc) {
@@ -232,12 +233,12 @@ static int move_matrix_origin(const struct reading *r)
     if (!tag->name) {
         return 0;
     }
-    int rc = attribute(r, &r->calibration, "DistUnits", text);
+    int rc = tag_attribute(r, &r->calibration, "DistUnits", text);
     if (rc < 1 || tact_wrench_length_unit(text, &metres)) {
         return rc < 0 ? rc : ati_error(r, r->calibration.name, "unknown DistUnits ", text);
     }
     for (int i = 0; i < 6; i++) {
-        if (number(r, tag, names[i], &value[i])) {
+        if (parse_number_attribute(r, tag, names[i], &value[i])) {
             return -EINVAL;
         }
     }
@@ -257,17 +258,17 @@ static int parse_units(const struct reading *r, double unit[2])
     const struct tag *tag = &r->calibration;
     char text[LONGEST] = "";
     double gain = 1.0;
-    int rc = attribute(r, tag, "ForceUnits", text);
+    int rc = tag_attribute(r, tag, "ForceUnits", text);
     if (rc < 1 || tact_wrench_force_unit(text, &unit[0])) {
         return rc < 0 ? rc : ati_error(r, tag->name, "unknown ForceUnits ", text);
     }
     text[0] = '\0';
-    rc = attribute(r, tag, "TorqueUnits", text);
+    rc = tag_attribute(r, tag, "TorqueUnits", text);
     if (rc < 1 || tact_wrench_torque_unit(text, &unit[1])) {
         return rc < 0 ? rc : ati_error(r, tag->name, "unknown TorqueUnits ", text);
     }
-    rc = attribute(r, tag, "GainMultiplier", text);
-    if (rc > 0 && (parse(text, &gain) || gain != 1.0)) {
+    rc = tag_attribute(r, tag, "GainMultiplier", text);
+    if (rc > 0 && (parse_decimal_number(text, &gain) || gain != 1.0)) {
         return ati_error(r, tag->name, "a GainMultiplier other than 1: ", text);
     }
     return rc < 0 ? rc : 0;
@@ -278,8 +279,8 @@ static int check_gauges(const struct reading *r)
 {
     char text[LONGEST];
     double gauges;
-    int rc = r->sensor.name ? attribute(r, &r->sensor, "NumGages", text) : 0;
-    if (rc > 0 && (parse(text, &gauges) || gauges != r->map->gauges)) {
+    int rc = r->sensor.name ? tag_attribute(r, &r->sensor, "NumGages", text) : 0;
+    if (rc > 0 && (parse_decimal_number(text, &gauges) || gauges != r->map->gauges)) {
         return ati_error(r, r->sensor.name, "the number of values of an axis is not NumGages ",
                          text);
     }
@@ -310,7 +311,7 @@ static int parse_matrix(struct reading *r)
             return ati_error(r, r->calibration.name, reported ? "no UserAxis " : "no axis ",
                              tact_wrench_axes[k]);
         }
-        rc = reported ? 0 : number(r, tag, "scale", &scale);
+        rc = reported ? 0 : parse_number_attribute(r, tag, "scale", &scale);
         if (!rc && scale == 0.0) {
             rc = ati_error(r, tag->name, "a scale of 0", "");
         }

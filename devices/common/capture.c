@@ -23,8 +23,9 @@ static int remove_capture(const char *path)
     return rc;
 }
 
-static int make_file(struct tact_capture *capture, const struct tact_device_config *config,
-                     const char *ending, struct tact_error *err)
+static int create_capture_file(struct tact_capture *capture,
+                               const struct tact_device_config *config, const char *ending,
+                               struct tact_error *err)
 {
     int n = snprintf(capture->path, sizeof capture->path, "%s/%s.%s", config->record, config->name,
                      ending);
@@ -59,7 +60,7 @@ int tact_capture_open(struct tact_capture *capture, const struct tact_device_con
         return tact_error_set(err, rc, "out of memory");
     }
     capture->what = what;
-    rc = make_file(capture, config, ending, err);
+    rc = create_capture_file(capture, config, ending, err);
     if (rc) {
         tact_ring_free(capture->ring);
         capture->ring = NULL;

@@ -52,8 +52,8 @@ static void join_words(const char *const *words, size_t count, char *buf, size_t
 static bool matches_known_key(const char *key, const char *known)
 {
     size_t n = strlen(known);
-    bool begins = n > 0 && (known[n - 1] == '[' || known[n - 1] == '.');
-    return begins ? strncmp(key, known, n) == 0 : strcmp(key, known) == 0;
+    bool is_list_prefix = n > 0 && (known[n - 1] == '[' || known[n - 1] == '.');
+    return is_list_prefix ? strncmp(key, known, n) == 0 : strcmp(key, known) == 0;
 }
 
 int tact_settings_check(const struct tact_device_config *config, const char *const *keys,

@@ -37,9 +37,9 @@ static int read_selector(const struct tact_device_config *config,
 }
 
 /* Reports the reason for which no device was found. */
-static int not_found(const struct tact_device_config *config,
-                     const struct tact_evdev_selector *wanted,
-                     const struct tact_evdev_search *search, struct tact_error *err)
+static int report_device_not_found(const struct tact_device_config *config,
+                                   const struct tact_evdev_selector *wanted,
+                                   const struct tact_evdev_search *search, struct tact_error *err)
 {
     const char *key = wanted->path[0]     ? "path"
                       : wanted->match[0]  ? "match"
@@ -167,7 +167,7 @@ static int find_source(struct tact_evdev *self, const struct tact_device_config 
         return rc;
     }
     self->active = tact_evdev_find(&self->wanted, search);
-    return self->active ? 0 : not_found(config, &self->wanted, search, err);
+    return self->active ? 0 : report_device_not_found(config, &self->wanted, search, err);
 }
 
 /* Reads all settings but those of the forces, and chooses the channels. */

@@ -18,8 +18,8 @@ struct reading {
     double period;     /* period of the recorded session [s], 0: not known */
     int64_t origin_ns; /* time of its first event, if its ticks are unknown */
     size_t capacity;
-    bool began; /* an event was read */
-    int type;   /* type of the description being read in the header, -1: none */
+    bool has_begun; /* an event was read */
+    int type;       /* type of the description being read in the header, -1: none */
     int code;
     struct {
         bool known;
@@ -74,7 +74,7 @@ static int parse_description(struct reading *r, const char *line)
     } else if (sscanf(text, "Event code %d", &number) == 1) {
         r->code = number;
     } else if (!strncmp(text, "Value", 5) && (text[5] == ' ' || text[5] == '\t') &&
-               r->type == EV_ABS && r->code >= 0 && r->code < ABS_CNT && !r->began) {
+               r->type == EV_ABS && r->code >= 0 && r->code < ABS_CNT && !r->has_begun) {
         const char *at = text + 5;
         r->start[r->code].known = true;
         return parse_number(&at, &r->start[r->code].value);
@@ -153,10 +153,10 @@ static int parse_event(struct reading *r, const char *line)
         event->time = (double)tick * r->period;
         event->made_ns = strstr(comment, "state") ? 0 : event->made_ns;
     } else {
-        r->origin_ns = r->began ? r->origin_ns : event->made_ns;
+        r->origin_ns = r->has_begun ? r->origin_ns : event->made_ns;
         event->time = (double)(event->made_ns - r->origin_ns) * 1e-9;
     }
-    r->began = true;
+    r->has_begun = true;
     return 0;
 }
 

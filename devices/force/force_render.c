@@ -58,7 +58,7 @@ static int channel_sharing_renderings(int channel)
                                           : channel;
 }
 
-static uint16_t waveform(const unsigned char *bits)
+static uint16_t waveform_of_effect_bits(const unsigned char *bits)
 {
     static const uint16_t forms[] = {FF_SINE, FF_TRIANGLE, FF_SQUARE, FF_SAW_UP, FF_SAW_DOWN};
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
@@ -75,7 +75,7 @@ int tact_force_choose_effects(const unsigned char *bits, uint32_t wanted,
     memset(plan->slot, 0xff, sizeof plan->slot);
     memset(plan->type, 0, sizeof plan->type);
     plan->wanted = wanted;
-    plan->waveform = waveform(bits);
+    plan->waveform = waveform_of_effect_bits(bits);
     plan->has_gain = tact_force_supports_effect(bits, FF_GAIN);
     plan->has_autocenter = tact_force_supports_effect(bits, FF_AUTOCENTER);
     for (int i = 0; i < TACT_FORCE_CHANNELS; i++) {
@@ -101,7 +101,7 @@ static double clamp_level(double x, double low)
     return !isfinite(x) ? 0.0 : x < low ? low : x > 1.0 ? 1.0 : x;
 }
 
-static int16_t level16(double x)
+static int16_t signed_16_bit_level(double x)
 {
     return (int16_t)lrint(x * 0x7fff);
 }
@@ -128,9 +128,9 @@ static void render_push(const struct tact_force_plan *plan, double x, double y,
         /* a turn is 0x10000, from down (towards the person) via left */
         double turn = tact_atan2(-x, y) / (2.0 * pi);
         effect->direction = (uint16_t)(lrint((turn < 0.0 ? turn + 1.0 : turn) * 0x10000) & 0xffff);
-        effect->u.constant.level = level16(clamp_level(tact_hypot(x, y), 0.0));
+        effect->u.constant.level = signed_16_bit_level(clamp_level(tact_hypot(x, y), 0.0));
     } else {
-        effect->u.constant.level = level16(-x); /* to the left */
+        effect->u.constant.level = signed_16_bit_level(-x); /* to the left */
     }
 }
 
@@ -139,9 +139,9 @@ static void render_condition(double level, double center, struct ff_effect *effe
     for (int i = 0; i < 2; i++) {
         struct ff_condition_effect *c = &effect->u.condition[i];
         c->right_saturation = c->left_saturation = 0xffff;
-        c->right_coeff = c->left_coeff = level16(level);
+        c->right_coeff = c->left_coeff = signed_16_bit_level(level);
     }
-    effect->u.condition[0].center = level16(center);
+    effect->u.condition[0].center = signed_16_bit_level(center);
 }
 
 /* Largest of the channels in `mask` that the slot renders. */
@@ -171,7 +171,7 @@ static void render_slot(const struct tact_force_plan *plan, int slot, const doub
     case TACT_FORCE_WAVE:
         effect->u.periodic.waveform = plan->waveform;
         effect->u.periodic.period = plan->wave_ms;
-        effect->u.periodic.magnitude = level16(most);
+        effect->u.periodic.magnitude = signed_16_bit_level(most);
         break;
     case TACT_FORCE_RUMBLE:
         effect->u.rumble.strong_magnitude =

@@ -11,7 +11,7 @@
 #include "rt/clock.h"
 #include "rt/thread_internal.h"
 
-static void *serve(void *page)
+static void *serve_force_thread(void *page)
 {
     int64_t slept = tact_guard_sleep_bound();
     const struct tact_guard_requests orders = {.slept = &slept};
@@ -34,7 +34,7 @@ static int launch_thread(const struct tact_force_page *content, struct tact_guar
     guard->head = page;
     guard->size = sizeof *content;
     const struct tact_thread_options options = {.name = "tact-force"};
-    int rc = tact_thread_start(&guard->thread, &options, serve, guard->head);
+    int rc = tact_thread_start(&guard->thread, &options, serve_force_thread, guard->head);
     guard->threaded = rc == 0;
     while (!rc && !atomic_load_explicit(&guard->head->ready, memory_order_acquire)) {
         const struct timespec ms = {.tv_nsec = 1000000};

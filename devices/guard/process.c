@@ -119,8 +119,8 @@ static struct tact_guard_head *create_shared_page(const void *content, size_t si
     return page;
 }
 
-static int launch(struct tact_guard *guard, const struct tact_guard_head *content, const char *what,
-                  struct tact_error *err)
+static int launch_guard_process(struct tact_guard *guard, const struct tact_guard_head *content,
+                                const char *what, struct tact_error *err)
 {
     char program[PATH_MAX];
     int fd;
@@ -158,7 +158,7 @@ int tact_guard_launch(struct tact_guard_head *content, const char *what, struct 
     }
     guard->process = -1;
     guard->size = content->size;
-    int rc = launch(guard, content, what, err);
+    int rc = launch_guard_process(guard, content, what, err);
     if (rc) {
         tact_guard_stop(guard);
         return rc;

@@ -123,9 +123,9 @@ static void wait_for_heartbeat(const struct guard *g)
     syscall(SYS_futex, &g->page->head.beat, FUTEX_WAIT, g->beat, &timeout, NULL, 0);
 }
 
-static void monitor(struct guard *g, const struct tact_guard_requests *orders)
+static void guard_board_outputs(struct guard *g, const struct tact_guard_requests *orders)
 {
-    int64_t looked = tact_guard_clock_ns();
+    int64_t last_poll_ns = tact_guard_clock_ns();
     for (;;) {
         wait_for_heartbeat(g);
         if (tact_guard_zero_requested(orders) && g->state == TACT_GUARD_PASSING) {
@@ -135,8 +135,8 @@ static void monitor(struct guard *g, const struct tact_guard_requests *orders)
         } else {
             handle_heartbeat_timeout(g);
         }
-        if (tact_guard_clock_ns() - looked >= TACT_GUARD_POLL_NS) {
-            looked = tact_guard_clock_ns();
+        if (tact_guard_clock_ns() - last_poll_ns >= TACT_GUARD_POLL_NS) {
+            last_poll_ns = tact_guard_clock_ns();
             if (g->state == TACT_GUARD_LOST) {
                 handle_heartbeat_timeout(g);
             }
@@ -170,7 +170,7 @@ int tact_guard_serve_board(struct tact_guard_page *page, const struct tact_guard
     if (rc) {
         return rc;
     }
-    monitor(&g, orders);
+    guard_board_outputs(&g, orders);
     if (g.dev) {
         tact_comedi_list_write_safe(g.dev, &g.list);
         comedi_close(g.dev);

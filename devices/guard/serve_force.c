@@ -51,8 +51,8 @@ static int64_t clock_ns(clockid_t clock)
 /* Time between the two clock readings counts as sleep; in sleep_lower_bound() it does not. */
 int64_t tact_guard_sleep_bound(void)
 {
-    const int64_t awake = clock_ns(CLOCK_MONOTONIC);
-    return clock_ns(CLOCK_BOOTTIME) - awake;
+    const int64_t time_without_suspend_ns = clock_ns(CLOCK_MONOTONIC);
+    return clock_ns(CLOCK_BOOTTIME) - time_without_suspend_ns;
 }
 
 static int64_t sleep_lower_bound(void)
@@ -182,10 +182,10 @@ static bool play_force_levels(struct server *s, int64_t now)
     publish_driver_call(s, 1);
     int rc = tact_force_unmute(&s->force);
     rc = rc ? rc : tact_force_play(&s->force, s->level, s->stamp_ns, now, s->period_ns);
-    int64_t took = tact_guard_clock_ns() - now;
+    int64_t driver_call_ns = tact_guard_clock_ns() - now;
     publish_driver_call(s, 0);
-    if (took > atomic_load_explicit(&s->page->slowest_ns, memory_order_relaxed)) {
-        atomic_store_explicit(&s->page->slowest_ns, took, memory_order_relaxed);
+    if (driver_call_ns > atomic_load_explicit(&s->page->slowest_ns, memory_order_relaxed)) {
+        atomic_store_explicit(&s->page->slowest_ns, driver_call_ns, memory_order_relaxed);
     }
     if (rc < 0 && rc != -EINTR && rc != -EAGAIN) {
         close_node(s, rc, now);
@@ -207,8 +207,9 @@ static int64_t poll_interval(const struct server *s)
 /* Next polling time, at the latest when the heartbeat is overdue. */
 static int64_t next_deadline(const struct server *s, int64_t next)
 {
-    int64_t overdue = s->beat_ns + s->timeout_ns;
-    return s->state == TACT_GUARD_PASSING && overdue < next ? overdue : next;
+    int64_t heartbeat_deadline_ns = s->beat_ns + s->timeout_ns;
+    return s->state == TACT_GUARD_PASSING && heartbeat_deadline_ns < next ? heartbeat_deadline_ns
+                                                                          : next;
 }
 
 void tact_guard_serve_force(struct tact_force_page *page, const struct tact_guard_requests *orders)
@@ -236,8 +237,8 @@ void tact_guard_serve_force(struct tact_force_page *page, const struct tact_guar
         while (play_force_levels(&s, now) && tact_guard_clock_ns() - now < SLOW_UPLOAD_NS) {
         }
         next = next + step > now ? next + step : now;
-        int64_t wake = next_deadline(&s, next);
-        const struct timespec until = {wake / 1000000000, wake % 1000000000};
+        int64_t next_wake_ns = next_deadline(&s, next);
+        const struct timespec until = {next_wake_ns / 1000000000, next_wake_ns % 1000000000};
         clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
     }
     tact_force_close(&s.force);

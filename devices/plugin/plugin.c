@@ -23,7 +23,7 @@ struct tact_plugins {
     } folder[FOLDERS];
 };
 
-static bool is_word(const char *text)
+static bool is_plugin_name(const char *text)
 {
     static const char others[] = "0123456789_", letters[] = "abcdefghijklmnopqrstuvwxyz"
                                                             "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
@@ -95,8 +95,8 @@ static int check_table(const struct tact_plugin *table, const char *name, const 
 }
 
 /* Loads the open file fd. It is loaded by the name of its descriptor. */
-static int load(struct tact_plugins *p, int fd, const char *name, const char *file,
-                struct tact_error *err)
+static int load_plugin_file(struct tact_plugins *p, int fd, const char *name, const char *file,
+                            struct tact_error *err)
 {
     char path[32];
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
@@ -120,7 +120,8 @@ static int load(struct tact_plugins *p, int fd, const char *name, const char *fi
     return rc;
 }
 
-static int not_found(const struct tact_plugins *p, const char *name, struct tact_error *err)
+static int report_plugin_not_found(const struct tact_plugins *p, const char *name,
+                                   struct tact_error *err)
 {
     char known[256] = "", searched[256] = "";
     for (size_t i = 0; i < p->count; i++) {
@@ -138,10 +139,10 @@ static int not_found(const struct tact_plugins *p, const char *name, struct tact
 }
 
 /* Loads a type from the first folder that has it. */
-static int find_type(struct tact_plugins *p, const char *name, struct tact_error *err)
+static int load_type_from_folders(struct tact_plugins *p, const char *name, struct tact_error *err)
 {
     char file[TACT_DEVICE_NAME + 4], full[4096 + 64];
-    if (!is_word(name)) {
+    if (!is_plugin_name(name)) {
         return tact_error_set(
             err, -EINVAL,
             "\"%.64s\" is no device type; expected 1 to 47 letters, digits and _, "
@@ -156,13 +157,13 @@ static int find_type(struct tact_plugins *p, const char *name, struct tact_error
         const int fd = tact_plugin_open_file(p->folder[i].fd, p->folder[i].path, file, err);
         if (fd >= 0) {
             snprintf(full, sizeof full, "%s/%s", p->folder[i].path, file);
-            return load(p, fd, name, full, err);
+            return load_plugin_file(p, fd, name, full, err);
         }
         if (fd != -ENOENT) {
             return fd;
         }
     }
-    return not_found(p, name, err);
+    return report_plugin_not_found(p, name, err);
 }
 
 static int load_needed_plugins(struct tact_plugins *p, const struct tact_scene *scene,
@@ -173,7 +174,7 @@ static int load_needed_plugins(struct tact_plugins *p, const struct tact_scene *
         if (tact_device_type_find(p->types, p->count, name)) {
             continue;
         }
-        const int rc = find_type(p, name, err);
+        const int rc = load_type_from_folders(p, name, err);
         if (rc) {
             char key[48];
             snprintf(key, sizeof key, "devices[%u].type", i);

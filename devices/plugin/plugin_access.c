@@ -15,7 +15,7 @@ bool tact_plugin_is_trusted_file(const struct stat *file, uid_t user)
     return (file->st_uid == 0 || file->st_uid == user) && !(file->st_mode & (S_IWGRP | S_IWOTH));
 }
 
-static int check(int fd, const char *what, const char *path, struct tact_error *err)
+static int check_owner_and_mode(int fd, const char *what, const char *path, struct tact_error *err)
 {
     struct stat s;
     const uid_t user = geteuid();
@@ -50,21 +50,22 @@ static int report_open_error(int at, const char *name, const char *what, const c
 int tact_plugin_open_folder(const char *path, struct tact_error *err)
 {
     static const char what[] = "plug-in folder";
-    char bare[4096];
-    const int length = snprintf(bare, sizeof bare, "%s", path);
-    if (length <= 0 || length >= (int)sizeof bare) {
+    char path_without_slash[4096];
+    const int length = snprintf(path_without_slash, sizeof path_without_slash, "%s", path);
+    if (length <= 0 || length >= (int)sizeof path_without_slash) {
         return tact_error_set(err, -EINVAL, "%s " PATH ": expected a path of 1 to 4095 bytes", what,
                               path);
     }
     /* A slash at the end would follow a link. */
-    for (char *end = bare + length - 1; end > bare && *end == '/'; end--) {
+    for (char *end = path_without_slash + length - 1; end > path_without_slash && *end == '/';
+         end--) {
         *end = '\0';
     }
-    const int fd = open(bare, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    const int fd = open(path_without_slash, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0) {
-        return report_open_error(AT_FDCWD, bare, what, path, err);
+        return report_open_error(AT_FDCWD, path_without_slash, what, path, err);
     }
-    const int rc = check(fd, what, path, err);
+    const int rc = check_owner_and_mode(fd, what, path, err);
     if (rc) {
         close(fd);
     }
@@ -105,7 +106,7 @@ int tact_plugin_open_file(int folder, const char *path, const char *name, struct
     if (fd < 0) {
         return errno == ENOENT ? -ENOENT : report_open_error(folder, name, what, full, err);
     }
-    int rc = check(fd, what, full, err);
+    int rc = check_owner_and_mode(fd, what, full, err);
     if (!rc && (fstat(fd, &s) || !S_ISREG(s.st_mode))) {
         rc = tact_error_set(err, -EINVAL, "%s " PATH " is no file", what, full);
     } else if (!rc && !is_shared_object_complete(fd, s.st_size)) {

@@ -36,20 +36,21 @@ static double scripted_push_force(const struct tact_twin *self, int axis, uint64
 
 /* Advances an axis by one tick, in which the hand's target moves by `stride`. */
 static void advance_axis_one_tick(const struct tact_twin *self, struct tact_twin_axis *a,
-                                  double push, double stride)
+                                  double push, double target_change)
 {
     tact_twin_update_step(self, a);
     const double h = self->period, by_mass = h * h / a->mass;
     a->force = tact_twin_delayed_value(&a->motor, a->requested);
-    double level = a->stiffness * a->rest + a->grip * a->target + a->grip_damping * stride / h;
+    double level =
+        a->stiffness * a->rest + a->grip * a->target + a->grip_damping * target_change / h;
     const double z[4] = {a->x, a->w, by_mass * (level + a->force + push),
-                         by_mass * a->grip * stride};
+                         by_mass * a->grip * target_change};
     a->x = a->w = 0.0;
     for (int i = 0; i < 4; i++) {
         a->x += a->motion.position[i] * z[i];
         a->w += a->motion.speed[i] * z[i];
     }
-    a->target += stride;
+    a->target += target_change;
     tact_twin_apply_friction(self, a);
     if (a->x < a->stops[0] || a->x > a->stops[1]) {
         bool low = a->x < a->stops[0];
@@ -69,9 +70,10 @@ static void advance_axes(struct tact_twin *self, uint64_t tick,
 {
     const uint64_t passed = tick - self->tick;
     const int ticks = passed < TACT_TWIN_GAP ? (int)passed : TACT_TWIN_GAP;
-    double stride[TACT_TWIN_AXES];
+    double target_change[TACT_TWIN_AXES];
     for (int i = 0; i < self->axes; i++) {
-        stride[i] = ticks ? (target(&self->axis[i], hand) - self->axis[i].target) / ticks : 0.0;
+        target_change[i] =
+            ticks ? (target(&self->axis[i], hand) - self->axis[i].target) / ticks : 0.0;
     }
     for (int k = 0; k < ticks; k++) {
         const uint64_t now = self->tick + (uint64_t)k;
@@ -84,7 +86,7 @@ static void advance_axes(struct tact_twin *self, uint64_t tick,
             struct tact_twin_axis *a = &self->axis[i];
             advance_axis_one_tick(
                 self, a, scripted_push_force(self, i, now) + tact_twin_effect(self, a, now),
-                stride[i]);
+                target_change[i]);
         }
     }
     for (int i = 0; i < self->axes; i++) {

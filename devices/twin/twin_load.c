@@ -271,13 +271,13 @@ static int read_pushes_and_unplugging(struct tact_twin *self,
                                       struct tact_error *err)
 {
     const struct tact_device_setting *push = tact_settings_find(config, "push");
-    double always[2] = {-INFINITY, 0.0};
-    const double *pushes = always, *lost = NULL;
+    double no_push_row[2] = {-INFINITY, 0.0};
+    const double *pushes = no_push_row, *lost = NULL;
     int rc = 0;
     self->push_columns = 2;
     self->push_rows = push != NULL;
     if (push && push->text) {
-        rc = tact_settings_number(config, "push", &always[1], err);
+        rc = tact_settings_number(config, "push", &no_push_row[1], err);
     } else if (push) {
         self->push_columns = 1 + self->axes;
         rc =

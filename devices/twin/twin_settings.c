@@ -193,7 +193,7 @@ static int allocate_delay_queues(struct tact_twin *self, const struct tact_devic
     return rc ? tact_error_set(err, rc, "out of memory") : 0;
 }
 
-#define EACH(key, member, sign)                                                                    \
+#define CHECK_EACH_AXIS_SETTING(key, member, sign)                                                 \
     {                                                                                              \
         key, offsetof(struct tact_twin_axis, member), sign                                         \
     }
@@ -202,22 +202,22 @@ int tact_twin_read_motion(struct tact_twin *self, const struct tact_device_confi
                           struct tact_error *err)
 {
     static const struct axis_setting axis_setting[] = {
-        EACH("mass", mass, POSITIVE),
-        EACH("damping", damping, NOT_NEGATIVE),
-        EACH("stiffness", stiffness, NOT_NEGATIVE),
-        EACH("rest", rest, ANY),
-        EACH("start", start, ANY),
-        EACH("strength", strength, ANY),
-        EACH("force_limit", limit, POSITIVE),
-        EACH("scale", scale, ANY),
-        EACH("step", step, POSITIVE),
-        EACH("hand_reach", reach, ANY),
-        EACH("hand_stiffness", grip, NOT_NEGATIVE),
-        EACH("hand_damping", grip_damping, NOT_NEGATIVE),
-        EACH("effect_spring", effect_spring, NOT_NEGATIVE),
-        EACH("effect_damper", effect_damper, NOT_NEGATIVE),
-        EACH("effect_friction", effect_friction, NOT_NEGATIVE),
-        EACH("effect_vibration", effect_vibration, NOT_NEGATIVE),
+        CHECK_EACH_AXIS_SETTING("mass", mass, POSITIVE),
+        CHECK_EACH_AXIS_SETTING("damping", damping, NOT_NEGATIVE),
+        CHECK_EACH_AXIS_SETTING("stiffness", stiffness, NOT_NEGATIVE),
+        CHECK_EACH_AXIS_SETTING("rest", rest, ANY),
+        CHECK_EACH_AXIS_SETTING("start", start, ANY),
+        CHECK_EACH_AXIS_SETTING("strength", strength, ANY),
+        CHECK_EACH_AXIS_SETTING("force_limit", limit, POSITIVE),
+        CHECK_EACH_AXIS_SETTING("scale", scale, ANY),
+        CHECK_EACH_AXIS_SETTING("step", step, POSITIVE),
+        CHECK_EACH_AXIS_SETTING("hand_reach", reach, ANY),
+        CHECK_EACH_AXIS_SETTING("hand_stiffness", grip, NOT_NEGATIVE),
+        CHECK_EACH_AXIS_SETTING("hand_damping", grip_damping, NOT_NEGATIVE),
+        CHECK_EACH_AXIS_SETTING("effect_spring", effect_spring, NOT_NEGATIVE),
+        CHECK_EACH_AXIS_SETTING("effect_damper", effect_damper, NOT_NEGATIVE),
+        CHECK_EACH_AXIS_SETTING("effect_friction", effect_friction, NOT_NEGATIVE),
+        CHECK_EACH_AXIS_SETTING("effect_vibration", effect_vibration, NOT_NEGATIVE),
     };
     int rc = 0;
     for (int i = 0; i < self->axes; i++) {

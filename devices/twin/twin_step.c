@@ -4,7 +4,8 @@
 
 enum { N = 4, TERMS = 24 };
 
-static void multiply(long double out[N][N], const long double a[N][N], const long double b[N][N])
+static void multiply_matrices(long double out[N][N], const long double a[N][N],
+                              const long double b[N][N])
 {
     for (int i = 0; i < N; i++) {
         for (int j = 0; j < N; j++) {
@@ -27,7 +28,7 @@ static void copy_matrix(long double to[N][N], const long double from[N][N])
 
 /* exp(a) by scaling, Taylor's series and squaring (Moler and Van Loan 2003, method 3): 24 terms at
  * a norm of at most 1/2 are exact to the last digit. */
-static void exponential(long double out[N][N], long double a[N][N], long double norm)
+static void matrix_exponential(long double out[N][N], long double a[N][N], long double norm)
 {
     int halvings = 0;
     long double term[N][N], next[N][N];
@@ -42,7 +43,7 @@ static void exponential(long double out[N][N], long double a[N][N], long double 
         }
     }
     for (int n = 1; n <= TERMS; n++) {
-        multiply(next, term, a);
+        multiply_matrices(next, term, a);
         for (int i = 0; i < N; i++) {
             for (int j = 0; j < N; j++) {
                 term[i][j] = next[i][j] / n;
@@ -51,7 +52,7 @@ static void exponential(long double out[N][N], long double a[N][N], long double 
         }
     }
     for (int i = 0; i < halvings; i++) {
-        multiply(next, out, out);
+        multiply_matrices(next, out, out);
         copy_matrix(out, next);
     }
 }
@@ -61,7 +62,7 @@ void tact_twin_step_init(struct tact_twin_step *step, double spring, double damp
     /* Position, speed, requested acceleration and its rate of change, with time in periods. */
     long double a[N][N] = {{0, 1, 0, 0}, {-spring, -damper, 1, 0}, {0, 0, 0, 1}, {0, 0, 0, 0}};
     long double e[N][N];
-    exponential(e, a, 2.0L + spring + damper);
+    matrix_exponential(e, a, 2.0L + spring + damper);
     for (int i = 0; i < N; i++) {
         step->position[i] = (double)e[0][i];
         step->speed[i] = (double)e[1][i];

@@ -25,7 +25,7 @@ static void sleep_until(int64_t ns)
 }
 
 /* Steps a session once a period. The program's other work of each period belongs here. */
-static int loop(struct tact_session *session, long ticks)
+static int run_own_loop(struct tact_session *session, long ticks)
 {
     struct tact_session_status status;
     const int64_t start = now_ns() + PERIOD_NS;
@@ -59,7 +59,7 @@ static int run(const char *path, double seconds, const char *log, struct tact_er
          * be late. */
         const struct tact_realtime_options realtime = tact_realtime_default();
         tact_realtime_enter(&realtime, NULL);
-        rc = loop(session, (long)(seconds * 1e9 / PERIOD_NS + 0.5));
+        rc = run_own_loop(session, (long)(seconds * 1e9 / PERIOD_NS + 0.5));
         tact_realtime_leave();
         const int ended = tact_session_end(session, &report);
         rc = rc ? rc : ended;

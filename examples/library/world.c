@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <tact/tact.h>
 
-#define CHECK(rc)                                                                                  \
+#define REQUIRE_SUCCESS(rc)                                                                        \
     do {                                                                                           \
         if ((rc) < 0) {                                                                            \
             fprintf(stderr, "world.c:%d: %d\n", __LINE__, (rc));                                   \
@@ -29,22 +29,23 @@ int main(void)
 
     /* The world: bodies, then their shapes, of the materials 0 and 1. */
     body.pose.position[2] = half - law.overlap;
-    CHECK(tact_shape_tessellate(&box));
-    CHECK(tact_body_set_mass(&body, mass, (double[6]){inertia, inertia, inertia, 0, 0, 0}));
-    CHECK(tact_world_create(&options, &world));
+    REQUIRE_SUCCESS(tact_shape_tessellate(&box));
+    REQUIRE_SUCCESS(
+        tact_body_set_mass(&body, mass, (double[6]){inertia, inertia, inertia, 0, 0, 0}));
+    REQUIRE_SUCCESS(tact_world_create(&options, &world));
     const int index = tact_world_add_body(world, &body);
-    CHECK(index);
+    REQUIRE_SUCCESS(index);
     const struct tact_owner ground = {.kind = TACT_OWNER_FIXED};
     const struct tact_owner slider = {.kind = TACT_OWNER_BODY, .index = index};
-    CHECK(tact_world_add_shape(world, ground, &floor, &here, 0));
-    CHECK(tact_world_add_shape(world, slider, &box, &here, 1));
-    CHECK(tact_world_set_law(world, 0, 1, &law));
-    CHECK(tact_world_finish(world));
+    REQUIRE_SUCCESS(tact_world_add_shape(world, ground, &floor, &here, 0));
+    REQUIRE_SUCCESS(tact_world_add_shape(world, slider, &box, &here, 1));
+    REQUIRE_SUCCESS(tact_world_set_law(world, 0, 1, &law));
+    REQUIRE_SUCCESS(tact_world_finish(world));
     tact_world_start(world, scratch);
 
     /* Steps of options.period, 1 ms. Nothing below allocates memory. */
     for (int k = 0; k < 1000; k++) {
-        CHECK(tact_world_step(world, scratch, &stats));
+        REQUIRE_SUCCESS(tact_world_step(world, scratch, &stats));
         int count;
         const int *near = tact_world_near(world, &count);
         for (int i = 0; k % 100 == 0 && i < count; i++) {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LIMIT 65536 /* maximum entries of a list */
+#define MAX_LIST_ENTRIES 65536 /* maximum entries of a list */
 
 int tact_content_set_error(struct tact_error *err, const char *what, const char *name,
                            const char *why)
@@ -14,7 +14,7 @@ int tact_content_set_error(struct tact_error *err, const char *what, const char 
 }
 
 /* Whether `count` doubles at offset are inside the record. */
-static bool is_inside(uint32_t offset, uint32_t count, uint32_t size)
+static bool is_range_inside_record(uint32_t offset, uint32_t count, uint32_t size)
 {
     return size >= count && offset <= size - count;
 }
@@ -23,7 +23,7 @@ static bool is_inside(uint32_t offset, uint32_t count, uint32_t size)
 static bool is_joint_inside_record(const struct tact_recorder_link *link, uint32_t size)
 {
     return link->slides <= TACT_RECORDER_BASE &&
-           is_inside(link->position, link->slides == TACT_RECORDER_BASE ? 6 : 1, size);
+           is_range_inside_record(link->position, link->slides == TACT_RECORDER_BASE ? 6 : 1, size);
 }
 
 static bool is_inside_or_none(uint32_t offset, uint32_t size)
@@ -56,8 +56,9 @@ static bool is_joint_record_valid(const struct tact_recorder_joint *joint, uint3
 
 static bool is_contact_record_valid(const struct tact_recorder_contact *contact, uint32_t size)
 {
-    return is_inside(contact->wrench, 6, size) && is_inside(contact->patch, 7, size) &&
-           is_inside(contact->limits, 1, size);
+    return is_range_inside_record(contact->wrench, 6, size) &&
+           is_range_inside_record(contact->patch, 7, size) &&
+           is_range_inside_record(contact->limits, 1, size);
 }
 
 static int check_bodies(const struct tact_recorder_content *content, struct tact_error *err)
@@ -70,7 +71,7 @@ static int check_bodies(const struct tact_recorder_content *content, struct tact
             return tact_content_set_error(err, "body", body->name,
                                           "its name is empty or not UTF-8");
         }
-        if (!is_inside(body->pose, 7, size)) {
+        if (!is_range_inside_record(body->pose, 7, size)) {
             return tact_content_set_error(err, "body", body->name,
                                           "its pose is outside the record");
         }
@@ -137,7 +138,7 @@ static int check_wrenches(const struct tact_recorder_content *content, struct ta
             return tact_content_set_error(err, "sensor", sensor->name,
                                           "its frame is empty or not UTF-8");
         }
-        if (!is_inside(sensor->wrench, 6, size)) {
+        if (!is_range_inside_record(sensor->wrench, 6, size)) {
             return tact_content_set_error(err, "sensor", sensor->name,
                                           "its wrench is outside the record");
         }
@@ -314,7 +315,7 @@ static void read_body_and_link_frames(struct tact_derived_topics *s, uint32_t si
         struct tact_recorder_body *body = &s->bodies[s->body_count++];
         body->name = read_name_text(in);
         body->pose = tact_get_u32(in);
-        in->bad = in->bad || !is_inside(body->pose, 7, size);
+        in->bad = in->bad || !is_range_inside_record(body->pose, 7, size);
     }
     while (!in->bad && s->link_count < links) {
         struct tact_recorder_link *link = &s->links[s->link_count++];
@@ -346,7 +347,7 @@ static void read_wrench_sensors(struct tact_derived_topics *s, uint32_t size, ui
         sensor->name = read_name_text(in);
         sensor->frame = read_name_text(in);
         sensor->wrench = tact_get_u32(in);
-        in->bad = in->bad || !is_inside(sensor->wrench, 6, size);
+        in->bad = in->bad || !is_range_inside_record(sensor->wrench, 6, size);
     }
 }
 
@@ -358,7 +359,7 @@ int tact_derived_topics_get(struct tact_derived_topics *s, uint32_t size, uint32
     *s = (struct tact_derived_topics){0};
     for (int i = 0; i < 6; i++) {
         counts[i] = tact_get_u32(in);
-        if (in->bad || counts[i] > LIMIT) {
+        if (in->bad || counts[i] > MAX_LIST_ENTRIES) {
             return -EBADMSG;
         }
     }

@@ -58,7 +58,7 @@ static int is_name_used(const struct tact_layout *layout, const char *name)
 }
 
 /* ROS 2 field names: lower case, digits and single underscores, a letter first, none last. */
-static void sanitise(const char *name, char out[TACT_FIELD_NAME])
+static void make_ros_field_name(const char *name, char out[TACT_FIELD_NAME])
 {
     size_t n = 0;
 
@@ -145,7 +145,7 @@ static long append_field(struct tact_layout *layout, uint32_t most, enum tact_fi
     }
     struct tact_field *field = &layout->fields[layout->field_count];
     memset(field, 0, sizeof *field);
-    sanitise(name, field->name);
+    make_ros_field_name(name, field->name);
     rc = make_field_name_unique(layout, field->name);
     if (rc) {
         return rc;

@@ -16,7 +16,7 @@
 #include "log_reader.h"
 #include "ring_file_internal.h"
 
-#define NUMBER "%n"
+#define NUMBER_PLACEHOLDER "%n"
 #define MAX_FILE_NUMBER_DIGITS 9 /* larger numbers in file names are ignored */
 
 struct tact_size_signal tact_size_signal_block(void)
@@ -83,7 +83,8 @@ int tact_log_file_next(const char *path, int replace, bool *made, struct tact_er
 }
 
 /* The number between head and tail in a name, or -1. */
-static long parse_number(const char *name, const char *head, size_t head_size, const char *tail)
+static long parse_file_number(const char *name, const char *head, size_t head_size,
+                              const char *tail)
 {
     size_t digits = 0;
 
@@ -108,7 +109,7 @@ static long largest_number(const char *path, const char *head, size_t head_size,
     long largest = -1;
 
     for (struct dirent *entry; list && (entry = readdir(list));) {
-        long number = parse_number(entry->d_name, head, head_size, tail);
+        long number = parse_file_number(entry->d_name, head, head_size, tail);
         largest = number > largest ? number : largest;
     }
     if (list) {
@@ -145,7 +146,7 @@ int tact_recorder_check(const char *path, int replace, const char *ring_folder,
     struct stat status;
 
     tact_error_at(err, path, 0, 0, NULL);
-    if (replace || !is_regular(path) || strstr(file_name_of_path(path), NUMBER)) {
+    if (replace || !is_regular(path) || strstr(file_name_of_path(path), NUMBER_PLACEHOLDER)) {
         return 0;
     }
     if (lstat(path, &status) == 0) {
@@ -174,7 +175,7 @@ int tact_recorder_check(const char *path, int replace, const char *ring_folder,
 static int open_next_numbered_file(const char *path, const char *at, const char *ring_folder,
                                    char **name, bool *made, struct tact_error *err)
 {
-    const char *base = file_name_of_path(path), *tail = at + sizeof NUMBER - 1;
+    const char *base = file_name_of_path(path), *tail = at + sizeof NUMBER_PLACEHOLDER - 1;
     long number = largest_number(path, base, (size_t)(at - base), tail);
     size_t room = strlen(path) + MAX_FILE_NUMBER_DIGITS + 2;
     char *full = malloc(room);
@@ -199,7 +200,7 @@ static int open_next_numbered_file(const char *path, const char *at, const char 
 int tact_log_file_first(const char *path, const struct tact_recorder_options *options, char **name,
                         bool *made, struct tact_error *err)
 {
-    const char *at = strstr(file_name_of_path(path), NUMBER);
+    const char *at = strstr(file_name_of_path(path), NUMBER_PLACEHOLDER);
 
     if (at) {
         return open_next_numbered_file(path, at, options->ring_folder, name, made, err);

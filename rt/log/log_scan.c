@@ -83,12 +83,12 @@ static int scan_chunk(struct tact_log *log, const struct tact_mcap_record *chunk
         rc = scan_chunk_record(log, &record, err);
     }
     if (rc == -ENODATA) {
-        struct tact_log_chunk *sound = &log->chunks[log->chunk_count++];
-        *sound =
+        struct tact_log_chunk *undamaged_chunk = &log->chunks[log->chunk_count++];
+        *undamaged_chunk =
             (struct tact_log_chunk){chunk->at, before.ticks, log->state.ticks - before.ticks, {0}};
         if (log->chunk.size <= TACT_LOG_CACHE_BYTES - log->cached_bytes) {
             log->cached_bytes += log->chunk.size;
-            sound->unpacked = log->chunk;
+            undamaged_chunk->unpacked = log->chunk;
             log->chunk = (struct tact_bytes){0};
         }
         return 0;

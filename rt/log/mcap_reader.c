@@ -191,7 +191,7 @@ int tact_mcap_chunk_next(struct tact_cursor *chunk, struct tact_mcap_record *rec
 }
 
 /* Whether a parser consumed its record exactly. */
-static int check_consumed(const struct tact_cursor *in)
+static int is_record_consumed(const struct tact_cursor *in)
 {
     return in->bad || in->left > 0 ? -EBADMSG : 0;
 }
@@ -202,7 +202,7 @@ int tact_mcap_parse_header(struct tact_span content)
 
     tact_get_text(&in); /* profile */
     tact_get_text(&in); /* library */
-    return check_consumed(&in);
+    return is_record_consumed(&in);
 }
 
 int tact_mcap_parse_damage_cover(struct tact_span content)
@@ -246,7 +246,7 @@ int tact_mcap_parse_chunk(struct tact_span content, struct tact_bytes *out)
     struct tact_span compression = tact_get_text(&in);
     struct tact_span packed = tact_get_bytes(&in, tact_get_u64(&in));
     bool zstd = tact_span_equals_text(compression, "zstd");
-    int rc = check_consumed(&in);
+    int rc = is_record_consumed(&in);
     if (rc == 0 && !zstd && compression.size > 0) {
         rc = -EBADMSG;
     }
@@ -267,7 +267,7 @@ int tact_mcap_parse_schema(struct tact_span content, struct tact_mcap_schema *ou
     out->name = tact_get_text(&in);
     out->encoding = tact_get_text(&in);
     out->data = tact_get_text(&in);
-    return check_consumed(&in);
+    return is_record_consumed(&in);
 }
 
 int tact_mcap_parse_channel(struct tact_span content, struct tact_mcap_channel *out)
@@ -279,7 +279,7 @@ int tact_mcap_parse_channel(struct tact_span content, struct tact_mcap_channel *
     out->topic = tact_get_text(&in);
     out->encoding = tact_get_text(&in);
     tact_get_text(&in); /* metadata */
-    return check_consumed(&in);
+    return is_record_consumed(&in);
 }
 
 int tact_mcap_parse_message(struct tact_span content, struct tact_mcap_message *out)
@@ -291,7 +291,7 @@ int tact_mcap_parse_message(struct tact_span content, struct tact_mcap_message *
     out->log_time = tact_get_u64(&in);
     tact_get_u64(&in); /* publish time */
     out->data = tact_get_bytes(&in, in.left);
-    return check_consumed(&in);
+    return is_record_consumed(&in);
 }
 
 int tact_mcap_parse_attachment(struct tact_span content, struct tact_mcap_attachment *out)
@@ -303,7 +303,7 @@ int tact_mcap_parse_attachment(struct tact_span content, struct tact_mcap_attach
     out->media_type = tact_get_text(&in);
     out->data = tact_get_bytes(&in, tact_get_u64(&in));
     uint32_t crc = tact_get_u32(&in);
-    if (check_consumed(&in) != 0 || tact_crc32(0, content.data, content.size - 4) != crc) {
+    if (is_record_consumed(&in) != 0 || tact_crc32(0, content.data, content.size - 4) != crc) {
         return -EBADMSG;
     }
     return 0;
@@ -317,5 +317,5 @@ int tact_mcap_parse_metadata(struct tact_span content, struct tact_span *name,
     *name = tact_get_text(&in);
     struct tact_span pairs = tact_get_text(&in);
     *map = (struct tact_cursor){pairs.data, pairs.size, false};
-    return check_consumed(&in);
+    return is_record_consumed(&in);
 }

@@ -16,7 +16,7 @@ struct takeover {
     bool damaged; /* a range was skipped: message numbers may be missing */
 };
 
-static int failed(const struct tact_bytes *bytes)
+static int buffer_error(const struct tact_bytes *bytes)
 {
     return bytes->failed ? -ENOMEM : 0;
 }
@@ -54,7 +54,7 @@ static int restore_definition(struct tact_mcap_writer *writer, uint8_t opcode,
     tact_put_bytes(&group->records, content.data, content.size);
     tact_mcap_end_record(&group->records, record);
     group->count++;
-    return failed(&group->records);
+    return buffer_error(&group->records);
 }
 
 static int restore_message(struct takeover *t, struct tact_span content, uint64_t offset)
@@ -72,7 +72,7 @@ static int restore_message(struct takeover *t, struct tact_span content, uint64_
     }
     channel->next = message.sequence + 1;
     tact_mcap_index_message(writer, message.channel, message.log_time, offset);
-    return failed(&channel->index);
+    return buffer_error(&channel->index);
 }
 
 static int restore_records(struct takeover *t, struct tact_cursor in)
@@ -180,7 +180,7 @@ static int restore_chunk(struct takeover *t, const struct tact_mcap_record *chun
     }
     tact_mcap_index_chunk(writer, chunk->at, t->file.offset - chunk->at, compressed,
                           zstd ? "zstd" : "");
-    rc = failed(&writer->output);
+    rc = buffer_error(&writer->output);
     return rc ? rc : restore_index(t);
 }
 
@@ -335,10 +335,10 @@ int tact_mcap_writer_take_over(const struct tact_mcap_takeover *from, struct tac
         rc = restore_records(&t, (struct tact_cursor){definitions.data, definitions.size, false});
     }
     if (rc == 0) {
-        rc = failed(&writer->chunk);
+        rc = buffer_error(&writer->chunk);
     }
     if (rc == 0) {
-        rc = failed(&writer->patches);
+        rc = buffer_error(&writer->patches);
     }
     if (rc != 0) {
         tact_mcap_writer_abandon(writer);

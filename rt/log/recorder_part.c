@@ -56,7 +56,7 @@ void tact_recorder_part_free(struct tact_recorder_part *part)
 }
 
 /* Capacity of the ticks' ring within TACT_RECORDER_RING_BYTES. */
-static uint32_t ring_ticks(const struct tact_recorder_options *options, size_t record_bytes)
+static uint32_t ring_tick_capacity(const struct tact_recorder_options *options, size_t record_bytes)
 {
     uint32_t ticks = options->ring_ticks;
 
@@ -72,7 +72,8 @@ struct tact_ring_sizes tact_recorder_sizes(const struct tact_recorder_options *o
     size_t bytes = tact_layout_bytes(layout);
 
     return (struct tact_ring_sizes){
-        .capacity = {ring_ticks(options, bytes), options->ring_events, TACT_RECORDER_ASYNC_EVENTS},
+        .capacity = {ring_tick_capacity(options, bytes), options->ring_events,
+                     TACT_RECORDER_ASYNC_EVENTS},
         .content = {(uint32_t)bytes, sizeof(struct tact_ring_event),
                     sizeof(struct tact_ring_event)},
         .list_at = layout->element

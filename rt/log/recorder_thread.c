@@ -9,7 +9,7 @@
 #include "recorder_internal.h"
 
 #define NS_PER_S INT64_C(1000000000)
-#define POLL_NS 5000000
+#define RECORDER_POLL_NS 5000000
 
 static int64_t now_ns(void)
 {
@@ -127,7 +127,7 @@ void tact_recorder_skip_element(struct tact_recorder_part *recorder, int ring)
     }
 }
 
-static void discard(struct tact_recorder_part *recorder, int ring)
+static void discard_ring_element(struct tact_recorder_part *recorder, int ring)
 {
     recorder->report.discarded++;
     recorder->unflushed[ring]++;
@@ -138,7 +138,7 @@ void tact_recorder_append_record(struct tact_recorder_part *recorder,
                                  const struct tact_record *record)
 {
     if (recorder->report.error != 0) {
-        discard(recorder, TACT_RING_TICKS);
+        discard_ring_element(recorder, TACT_RING_TICKS);
         return;
     }
     if (is_empty(recorder)) {
@@ -178,7 +178,7 @@ void tact_recorder_append_event(struct tact_recorder_part *recorder, int ring,
     struct tact_ring_event event = *content;
 
     if (recorder->report.error != 0) {
-        discard(recorder, ring);
+        discard_ring_element(recorder, ring);
         return;
     }
     event.name[sizeof event.name - 1] = '\0';
@@ -271,7 +271,7 @@ static void drain_rings_once(struct tact_recorder_part *recorder)
     append_queued_event(recorder, queue);
 }
 
-static void drain(struct tact_recorder_part *recorder)
+static void drain_rings(struct tact_recorder_part *recorder)
 {
     do {
         drain_rings_once(recorder);
@@ -312,7 +312,7 @@ static void close_for_events(struct tact_recorder_part *part)
     pthread_mutex_lock(&part->lock);
     part->closed = true;
     pthread_mutex_unlock(&part->lock);
-    drain(part);
+    drain_rings(part);
     if (!is_empty(part)) {
         tact_recorder_flush(part);
     }
@@ -335,14 +335,14 @@ static void pin_away_from_cpu(int cpu)
 void *tact_recorder_run(void *argument)
 {
     struct tact_recorder_part *recorder = argument;
-    struct timespec pause = {.tv_nsec = POLL_NS};
+    struct timespec pause = {.tv_nsec = RECORDER_POLL_NS};
     bool stop;
 
     pin_away_from_cpu(recorder->options.loop_cpu);
     do {
         stop = atomic_load_explicit(&recorder->stop, memory_order_acquire) ||
                atomic_load_explicit(&recorder->retired, memory_order_acquire);
-        drain(recorder);
+        drain_rings(recorder);
         /* The first chunk has the schemas, without which nothing can be read: it is written early.
          */
         bool first = recorder->report.records + recorder->report.events == 0;

@@ -16,7 +16,7 @@
 #include "recorder_internal.h"
 
 #define BLOCK 65536
-#define CHANGED "the log was changed after its recorder was killed"
+#define LOG_CHANGED "the log was changed after its recorder was killed"
 
 struct recovery {
     const char *path;
@@ -129,7 +129,7 @@ static int read_description(struct recovery *r)
      */
     r->prefix_damaged = !same && r->log->skipped_count + r->log->covered_count > 0 &&
                         r->log->state.damage_at < d->prefix_bytes;
-    return same || r->prefix_damaged ? 0 : refuse(r, CHANGED);
+    return same || r->prefix_damaged ? 0 : refuse(r, LOG_CHANGED);
 }
 
 static int open_rings(struct recovery *r, const char *folder)
@@ -551,7 +551,7 @@ static int recover(struct recovery *r, const char *folder)
             "nothing was recorded: it contains no tick, and its recorder left no ticks in memory");
     }
     if (rc == 0 && r->prefix_damaged && (r->report.counters_damaged || r->log->chunk_count == 0)) {
-        rc = refuse(r, CHANGED);
+        rc = refuse(r, LOG_CHANGED);
     }
     if (rc == 0 && r->described) {
         rc = check_rings(r);

@@ -53,7 +53,7 @@ static int check_reserved(const struct tact_scene_check *check, const struct tac
     return 0;
 }
 
-static void *copy_of(const void *from, size_t bytes)
+static void *allocate_copy(const void *from, size_t bytes)
 {
     void *copy = from ? malloc(bytes) : NULL;
     return copy ? memcpy(copy, from, bytes) : NULL;
@@ -64,16 +64,17 @@ static int make_base_coordinate(const struct tact_scene_base *base, int index,
                                 struct tact_scene_link *out)
 {
     const struct tact_scene_coupling *coupling = index < 3 ? base->coupling : base->turn_coupling;
-    *out = (struct tact_scene_link){.name = strdup(coordinates[index]),
-                                    .joint = {.type = strdup(index < 3 ? "slide" : "hinge"),
-                                              .limit = index < 3 ? base->limit : base->turn_limit,
-                                              .coupling = copy_of(coupling, sizeof *coupling)}};
+    *out =
+        (struct tact_scene_link){.name = strdup(coordinates[index]),
+                                 .joint = {.type = strdup(index < 3 ? "slide" : "hinge"),
+                                           .limit = index < 3 ? base->limit : base->turn_limit,
+                                           .coupling = allocate_copy(coupling, sizeof *coupling)}};
     out->joint.axis[index % 3] = 1.0;
     if (!out->name || !out->joint.type || (coupling && !out->joint.coupling)) {
         return -ENOMEM;
     }
     if (coupling && coupling->device) {
-        out->joint.coupling->device = copy_of(coupling->device, sizeof *coupling->device);
+        out->joint.coupling->device = allocate_copy(coupling->device, sizeof *coupling->device);
         return out->joint.coupling->device ? 0 : -ENOMEM;
     }
     return 0;

@@ -23,7 +23,7 @@ static int default_text(char **text, const char *given)
     return *text ? 0 : -ENOMEM;
 }
 
-static void identity(double quat_wxyz[4])
+static void set_identity_quaternion(double quat_wxyz[4])
 {
     const double one[4] = {1.0, 0.0, 0.0, 0.0};
     memcpy(quat_wxyz, one, sizeof one);
@@ -37,7 +37,7 @@ static void default_shapes(const struct tact_scene_check *check, struct tact_sce
             shapes[i].scale = 1.0;
         }
         if (!tact_scene_has_key(check, "%s.shapes[%u].quat_wxyz", owner, i)) {
-            identity(shapes[i].quat_wxyz);
+            set_identity_quaternion(shapes[i].quat_wxyz);
         }
     }
 }
@@ -49,7 +49,7 @@ static void default_bodies(const struct tact_scene_check *check, struct tact_sce
         struct tact_scene_body *body = &scene->bodies[i];
         snprintf(owner, sizeof owner, "bodies[%u]", i);
         if (!tact_scene_has_key(check, "%s.quat_wxyz", owner)) {
-            identity(body->quat_wxyz);
+            set_identity_quaternion(body->quat_wxyz);
         }
         default_shapes(check, body->shapes, body->shapes_count, owner);
     }
@@ -70,12 +70,12 @@ static void default_hands(const struct tact_scene_check *check, struct tact_scen
     for (uint32_t i = 0; i < scene->hands_count; i++) {
         struct tact_scene_hand *hand = &scene->hands[i];
         if (!tact_scene_has_key(check, "hands[%u].quat_wxyz", i)) {
-            identity(hand->quat_wxyz);
+            set_identity_quaternion(hand->quat_wxyz);
         }
         for (uint32_t j = 0; j < hand->links_count; j++) {
             tact_scene_link_key(scene, i, j, owner);
             if (!tact_scene_has_key(check, "%s.joint.quat_wxyz", owner)) {
-                identity(hand->links[j].joint.quat_wxyz);
+                set_identity_quaternion(hand->links[j].joint.quat_wxyz);
             }
             default_shapes(check, hand->links[j].shapes, hand->links[j].shapes_count, owner);
         }

@@ -201,7 +201,7 @@ static int index_error(struct reader *r, yaml_mark_t mark, const char *text)
     return tact_error_set(r->err, -EINVAL, "%s", text);
 }
 
-static int add_node(struct reader *r, const yaml_event_t *event, enum tact_index_kind kind)
+static int add_index_node(struct reader *r, const yaml_event_t *event, enum tact_index_kind kind)
 {
     struct tact_scene_index *index = r->index;
     if (index->count >= TACT_SCENE_NODES) {
@@ -270,7 +270,7 @@ static int read_scalar(struct reader *r, const yaml_event_t *event)
         r->key_mark = event->start_mark;
         return r->key ? 0 : tact_error_set(r->err, -ENOMEM, "out of memory");
     }
-    return add_node(r, event, TACT_INDEX_SCALAR);
+    return add_index_node(r, event, TACT_INDEX_SCALAR);
 }
 
 static int read_collection_start(struct reader *r, const yaml_event_t *event,
@@ -282,7 +282,7 @@ static int read_collection_start(struct reader *r, const yaml_event_t *event,
     if (r->depth > 0 && !r->key && r->index->nodes[r->open[r->depth - 1]].kind == TACT_INDEX_MAP) {
         return index_error(r, event->start_mark, "expected a key: letters, digits and underscores");
     }
-    return add_node(r, event, kind);
+    return add_index_node(r, event, kind);
 }
 
 static int read_event(struct reader *r, const yaml_event_t *event)

@@ -16,7 +16,7 @@ struct material_use {
 /** Two different objects with a material suffice: any other object differs from at least one of
  * them. */
 struct material_uses {
-    struct material_use moving[2];
+    struct material_use moving_uses[2];
     struct material_use any[2];
 };
 
@@ -40,14 +40,14 @@ static void add_material_use(struct material_use material_uses[2], struct materi
 
 static void add_shapes(const struct tact_scene *scene, struct material_uses *material_uses,
                        long owner, uint32_t link, const struct tact_scene_shape *shapes,
-                       uint32_t count, bool moving)
+                       uint32_t count, bool moving_uses)
 {
     for (uint32_t i = 0; i < count; i++) {
         struct material_uses *u = &material_uses[material_number(scene, shapes[i].material)];
         struct material_use material_use = {owner, link, i};
         add_material_use(u->any, material_use);
-        if (moving) {
-            add_material_use(u->moving, material_use);
+        if (moving_uses) {
+            add_material_use(u->moving_uses, material_use);
         }
     }
 }
@@ -57,7 +57,7 @@ static void collect_material_uses(const struct tact_scene *scene,
 {
     for (uint32_t i = 0; i < scene->materials_count; i++) {
         for (int k = 0; k < 2; k++) {
-            material_uses[i].moving[k].owner = -1;
+            material_uses[i].moving_uses[k].owner = -1;
             material_uses[i].any[k].owner = -1;
         }
     }
@@ -96,7 +96,7 @@ static int check_material_pair_missing(const struct tact_scene_check *check,
 {
     for (int i = 0; i < 2; i++) {
         for (int k = 0; k < 2; k++) {
-            const struct material_use *one = &material_uses[a].moving[i],
+            const struct material_use *one = &material_uses[a].moving_uses[i],
                                       *other = &material_uses[b].any[k];
             if (one->owner < 0 || other->owner < 0 || one->owner == other->owner) {
                 continue;

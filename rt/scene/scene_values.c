@@ -54,8 +54,9 @@ static size_t edit_distance(const char *a, const char *b)
     return row[lb];
 }
 
-static int unknown_key(const struct tact_scene_check *check, const struct tact_index_node *node,
-                       const cyaml_schema_field_t *fields)
+static int report_unknown_key(const struct tact_scene_check *check,
+                              const struct tact_index_node *node,
+                              const cyaml_schema_field_t *fields)
 {
     char list[300] = "", path[TACT_SCENE_PATH];
     const char *nearest = NULL;
@@ -131,7 +132,7 @@ static int load_map(const struct tact_scene_check *check, const cyaml_schema_val
     for (uint32_t i = node->first; i; i = index->nodes[i].next) {
         const cyaml_schema_field_t *f = find_field(schema->mapping.fields, index->nodes[i].key);
         if (!f) {
-            return unknown_key(check, &index->nodes[i], schema->mapping.fields);
+            return report_unknown_key(check, &index->nodes[i], schema->mapping.fields);
         }
         if (f->value.type == CYAML_SEQUENCE) {
             memcpy(to + f->count_offset, &index->nodes[i].count, sizeof index->nodes[i].count);

@@ -160,9 +160,9 @@ static int make_contact_list_element(struct tact_session *s)
 static int add_contact_list(struct tact_session *s)
 {
     int pairs = tact_world_extent(s->world).pairs, room = tact_world_contact_capacity(s->world);
-    int likely = MIN_CONTACT_LIST_CAPACITY +
-                 CONTACT_LIST_ENTRIES_PER_SHAPE * tact_world_shape_count(s->world);
-    room = likely < room ? likely : room;
+    int list_capacity = MIN_CONTACT_LIST_CAPACITY +
+                        CONTACT_LIST_ENTRIES_PER_SHAPE * tact_world_shape_count(s->world);
+    room = list_capacity < room ? list_capacity : room;
     room = room < pairs ? room : pairs;
     int rc = tact_layout_add_list(&s->layout, room > 0 ? (uint32_t)room : 1);
     return rc ? rc : tact_layout_add_fields(s->layout.element, &s->element);

@@ -25,7 +25,8 @@ int tact_session_open_control(struct tact_session *s)
 }
 
 /* Copies the four values of every joint from the hands. */
-static void gather(struct tact_session *s, double *q, double *v, double *torque, double *target)
+static void gather_joint_values(struct tact_session *s, double *q, double *v, double *torque,
+                                double *target)
 {
     for (int i = 0, at = 0; i < tact_world_hand_count(s->world); i++) {
         struct tact_hand *hand = tact_world_hand(s->world, i);
@@ -40,7 +41,7 @@ static void gather(struct tact_session *s, double *q, double *v, double *torque,
 }
 
 /* 1 where all targets are finite; otherwise raises a fault. */
-static int check_targets(struct tact_session *s, const double *target, uint64_t tick)
+static int check_targets_finite(struct tact_session *s, const double *target, uint64_t tick)
 {
     for (int i = 0, at = 0; i < tact_world_hand_count(s->world); i++) {
         const int count = tact_hand_count(tact_world_hand(s->world, i));
@@ -92,7 +93,7 @@ void tact_session_call_controller(struct tact_session *s, uint64_t tick, double 
     if (!s->options.control) {
         return;
     }
-    gather(s, q, v, torque, target);
+    gather_joint_values(s, q, v, torque, target);
     const struct tact_session_state state = {.tick = tick,
                                              .time = time,
                                              .deadman = s->deadman,
@@ -103,7 +104,7 @@ void tact_session_call_controller(struct tact_session *s, uint64_t tick, double 
                                              .torque = torque,
                                              .world = s->world};
     s->options.control(s->options.control_user, &state, target);
-    if (!check_targets(s, target, tick)) {
+    if (!check_targets_finite(s, target, tick)) {
         s->requests_now |= SESSION_BAD_TARGET;
     } else if (s->deadman) {
         set_targets(s, target);
@@ -137,7 +138,7 @@ int tact_session_arm(struct tact_session *s)
 }
 
 /* The requests that take effect in this tick: in a replay those of the log. */
-static uint32_t effective(struct tact_session *s)
+static uint32_t requests_in_effect(struct tact_session *s)
 {
     if (s->replayed_inputs) {
         const double logged =
@@ -156,7 +157,7 @@ static uint32_t effective(struct tact_session *s)
 
 void tact_session_apply_requests(struct tact_session *s)
 {
-    s->requests_now = effective(s);
+    s->requests_now = requests_in_effect(s);
     if (s->requests_now & SESSION_CLEAR) {
         tact_safety_reset(&s->safety);
         s->fault_named = 0;

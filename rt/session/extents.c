@@ -30,7 +30,7 @@ static int is_extent_cache_name(const char *name)
     return digits && (!*at || (*at == '.' && strlen(at) == 7 && !strchr(at + 1, '.')));
 }
 
-static int load(void *user, const char *name, void **data, size_t *size)
+static int load_cached_extent(void *user, const char *name, void **data, size_t *size)
 {
     char file[80], *bytes;
     uint64_t count;
@@ -44,7 +44,7 @@ static int load(void *user, const char *name, void **data, size_t *size)
     return rc;
 }
 
-static void save(void *user, const char *name, const void *data, size_t size)
+static void save_cached_extent(void *user, const char *name, const void *data, size_t size)
 {
     const struct tact_session *s = user;
     char file[80];
@@ -61,7 +61,7 @@ static void save(void *user, const char *name, const void *data, size_t size)
     }
 }
 
-static void warn(void *user, const char *text)
+static void warn_of_extent(void *user, const char *text)
 {
     const struct tact_session *s = user;
     struct tact_error at = {.line = 0};
@@ -74,5 +74,6 @@ static void warn(void *user, const char *text)
 
 void tact_session_use_extents(struct tact_session *s)
 {
-    s->extents = (struct tact_extent_store){.user = s, .load = load, .save = save, .warn = warn};
+    s->extents = (struct tact_extent_store){
+        .user = s, .load = load_cached_extent, .save = save_cached_extent, .warn = warn_of_extent};
 }

@@ -19,7 +19,7 @@ static bool resolve_path(const char *directory, const char *file, char *path, si
                             file) < size;
 }
 
-static bool same(const struct place *at, const char *directory, const char *file)
+static bool is_same_file(const struct place *at, const char *directory, const char *file)
 {
     char path[4096];
     struct stat status;
@@ -34,7 +34,7 @@ static bool is_file_of_shapes(const struct place *at, const struct tact_scene_sh
                               uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
-        if (same(at, at->directory, shapes[i].file)) {
+        if (is_same_file(at, at->directory, shapes[i].file)) {
             return true;
         }
     }
@@ -45,16 +45,16 @@ static bool is_file_of_shapes(const struct place *at, const struct tact_scene_sh
 static bool is_file_of_device(const struct place *at, const struct tact_scene_device *device)
 {
     for (uint32_t i = 0; i < device->settings_count; i++) {
-        if (same(at, at->directory, device->settings[i].text)) {
+        if (is_same_file(at, at->directory, device->settings[i].text)) {
             return true;
         }
     }
-    return same(at, at->directory, device->calibration);
+    return is_same_file(at, at->directory, device->calibration);
 }
 
 static bool is_file_of_scene(const struct place *at, const struct tact_scene *scene)
 {
-    bool found = same(at, NULL, scene->path);
+    bool found = is_same_file(at, NULL, scene->path);
     for (uint32_t i = 0; i < scene->bodies_count && !found; i++) {
         found = is_file_of_shapes(at, scene->bodies[i].shapes, scene->bodies[i].shapes_count);
     }
@@ -87,7 +87,7 @@ bool tact_session_reads_file_in_folder(const struct tact_scene *scene, const cha
             if (slash) {
                 slash[slash == path] = '\0';
             }
-            if (same(&at, NULL, slash ? path : ".")) {
+            if (is_same_file(&at, NULL, slash ? path : ".")) {
                 return true;
             }
         }

@@ -230,7 +230,8 @@ static struct newest read_source_results(struct tact_session *s, uint64_t tick)
 
 /* Advances an old result to the present. Where it is empty, advances the last overlap before it:
  * two bodies that were separated for a moment may touch again. */
-static void carry(struct tact_session *s, int pair, const struct newest *n, struct tact_moments *m)
+static void advance_result_to_tick(struct tact_session *s, int pair, const struct newest *n,
+                                   struct tact_moments *m)
 {
     struct session_live *live = tact_session_live_state_of_pair(s, pair);
     struct session_last_overlap *seen = &live->seen;
@@ -270,7 +271,7 @@ static int use_source_result(struct tact_session *s, int pair, const struct newe
     if (n->age == 1) {
         *m = result->moments;
     } else {
-        carry(s, pair, n, m);
+        advance_result_to_tick(s, pair, n, m);
     }
     return 1;
 }
@@ -289,7 +290,7 @@ static void replay_pair_moments(struct tact_session *s, int pair, struct tact_mo
     memcpy(m, v + AT_MOMENTS, sizeof *m);
 }
 
-static void count(struct tact_session *s, struct session_pair *p, uint32_t age)
+static void count_pair_measurement(struct tact_session *s, struct session_pair *p, uint32_t age)
 {
     struct tact_session_report *r = &s->report;
     r->ages[age < TACT_SESSION_AGES ? age : TACT_SESSION_AGES - 1]++;
@@ -333,7 +334,7 @@ void tact_session_measure_moments(struct tact_session *s, uint64_t tick)
                 carry_unmeasured(s, i, &m);
             } else {
                 store_overlap(s, i, &m);
-                count(s, p, live->age);
+                count_pair_measurement(s, p, live->age);
             }
         }
         if (live->status < 0) {

@@ -8,7 +8,7 @@
 #include <string.h>
 #include "rt/session/session_internal.h"
 
-#define KEPT                                                                                       \
+#define STORED_PAIRS_PER_NEAR_PAIR                                                                 \
     4 /* capacity over the largest number of near pairs: at least as many as a source measures */
 
 /* Name of the owner of a shape: body, "hand.link", or the fixed body. */
@@ -73,7 +73,7 @@ int tact_session_allocate_more_pairs(struct tact_session *s, int more)
 int tact_session_make_pairs(struct tact_session *s)
 {
     int most = tact_world_extent(s->world).pairs,
-        likely = KEPT * tact_world_near_capacity(s->world);
+        likely = STORED_PAIRS_PER_NEAR_PAIR * tact_world_near_capacity(s->world);
     int rc = name_owners(s);
     return rc ? rc : tact_session_allocate_more_pairs(s, likely < most ? likely : most);
 }
@@ -156,7 +156,7 @@ int tact_session_pair_same(struct tact_session *s, int pair)
     return same;
 }
 
-static size_t append(char *out, size_t used, const char *text)
+static size_t append_text_within(char *out, size_t used, const char *text)
 {
     for (; *text && used < SESSION_NAME - 1; text++) {
         out[used++] = *text;
@@ -170,15 +170,15 @@ void tact_session_name_pair(struct tact_session *s, int pair, char out[SESSION_N
     char number[12];
     size_t used = 0, digit = sizeof number - 1;
     tact_world_pair_shapes(s->world, pair, &a, &b);
-    used = append(out, used, s->owners[a]);
-    used = append(out, used, "/");
-    used = append(out, used, s->owners[b]);
+    used = append_text_within(out, used, s->owners[a]);
+    used = append_text_within(out, used, "/");
+    used = append_text_within(out, used, s->owners[b]);
     number[digit] = 0;
     for (int n = same; same > 1 && n > 0; n /= 10) {
         number[--digit] = (char)('0' + n % 10);
     }
     if (same > 1) {
-        used = append(out, append(out, used, "#"), number + digit);
+        used = append_text_within(out, append_text_within(out, used, "#"), number + digit);
     }
     out[used] = 0;
 }

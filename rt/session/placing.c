@@ -12,15 +12,15 @@
 #define MESH_TRIANGLE_COST_NS 2  /* ... and each of their triangles */
 #define CLOSED_FORM_COST_NS 1000 /* estimate: closed forms */
 #define CONVEX_PAIR_COST_NS                                                                        \
-    5000          /* estimate: a ball or capsule with a mesh, solids with few facets */
-#define RATE 0.05 /* weight of a new value in the mean of a cost */
+    5000                      /* estimate: a ball or capsule with a mesh, solids with few facets */
+#define COST_MEAN_WEIGHT 0.05 /* weight of a new value in the mean of a cost */
 #define COST_RISE_WEIGHT                                                                           \
     0.2 /* the same for a higher cost: a body that lands on another must soon leave the host */
 #define MAX_RESULT_AGE_TICKS 20 /* ticks: largest age for pairs for which the host has no time */
 #define OUTLIER_COST_MARGIN_NS                                                                     \
     20000 /* added to twice the cost: a longer measurement was interrupted */
 
-static double guess(const struct tact_shape *a, const struct tact_shape *b)
+static double estimate_host_cost(const struct tact_shape *a, const struct tact_shape *b)
 {
     int swapped;
     enum tact_moments_method method = tact_moments_method(a, b, &swapped);
@@ -52,7 +52,7 @@ void tact_session_init_pair_source(const struct tact_session *s, struct session_
     int a, b;
     tact_world_pair_shapes(s->world, p->number, &a, &b);
     p->source = find_pair(s, (uint32_t)a, (uint32_t)b);
-    p->cost_ns = guess(tact_world_shape(s->world, a), tact_world_shape(s->world, b));
+    p->cost_ns = estimate_host_cost(tact_world_shape(s->world, a), tact_world_shape(s->world, b));
     p->scale = 1.0;
     p->by_source = s->requires_source;
 }
@@ -72,7 +72,7 @@ void tact_session_assign_pairs(struct tact_session *s, int requires_source)
 
 static void update_mean_cost(struct session_pair *p, double cost)
 {
-    p->cost_ns += (cost - p->cost_ns) * (cost > p->cost_ns ? COST_RISE_WEIGHT : RATE);
+    p->cost_ns += (cost - p->cost_ns) * (cost > p->cost_ns ? COST_RISE_WEIGHT : COST_MEAN_WEIGHT);
 }
 
 void tact_session_update_host_cost(struct session_pair *p, int64_t ns)

@@ -5,7 +5,8 @@
 #include <string.h>
 #include "rt/session/session_internal.h"
 
-#define RING 32 /* capacity, in maps: the recorder's thread empties it every few milliseconds */
+#define PRESSURE_RING_CAPACITY                                                                     \
+    32 /* capacity, in maps: the recorder's thread empties it every few milliseconds */
 
 int tact_session_open_pressure(struct tact_session *s, struct tact_recorder_options *options)
 {
@@ -20,7 +21,7 @@ int tact_session_open_pressure(struct tact_session *s, struct tact_recorder_opti
     memset(s->pressure, 0,
            sizeof *s->pressure); /* touches all pages, so that none is mapped in a tick */
     s->pressure_every = (uint64_t)fmax(1.0, round(1.0 / (rate * s->period)));
-    options->ring_pressures = RING;
+    options->ring_pressures = PRESSURE_RING_CAPACITY;
     return 0;
 }
 

@@ -83,8 +83,8 @@ static size_t attach_calibration(const struct tact_scene_device *device,
 
 /* Scene, devices, and every other file once; there is capacity for one for each device and each
  * shape. */
-static size_t attach(const struct tact_session *s, const char *devices,
-                     struct tact_log_attachment *out)
+static size_t collect_attachments(const struct tact_session *s, const char *devices,
+                                  struct tact_log_attachment *out)
 {
     const struct tact_scene *scene = s->scene;
     out[0] = (struct tact_log_attachment){TACT_LOG_SCENE, "application/yaml", scene->text,
@@ -125,7 +125,7 @@ struct lists {
 static const struct tact_recorder_content nothing;
 
 /* With the caller's first, whose offsets are also from the start. */
-#define START(list, count)                                                                         \
+#define RESERVE_LIST(list, count)                                                                  \
     do {                                                                                           \
         if (also->count > 0) {                                                                     \
             memcpy(l->list, also->list, also->count * sizeof *l->list);                            \
@@ -157,10 +157,10 @@ static int allocate_content_lists(const struct tact_session *s, struct lists *l)
         !l->contact_names || !l->sensors || !l->sensor_names || !l->shapes) {
         return -ENOMEM;
     }
-    START(facts, fact_count);
-    START(joints, joint_count);
-    START(bodies, body_count);
-    START(sensors, sensor_count);
+    RESERVE_LIST(facts, fact_count);
+    RESERVE_LIST(joints, joint_count);
+    RESERVE_LIST(bodies, body_count);
+    RESERVE_LIST(sensors, sensor_count);
     l->content.attachments = l->attachments;
     l->content.links = l->links;
     l->content.contacts = l->contacts;
@@ -344,8 +344,8 @@ static int fill_content_lists(struct tact_session *s, struct lists *l)
     return 0;
 }
 
-static int open_with(struct tact_session *s, struct lists *l, const char *devices,
-                     struct tact_error *err)
+static int open_log_with_lists(struct tact_session *s, struct lists *l, const char *devices,
+                               struct tact_error *err)
 {
     struct tact_recorder_options options = tact_recorder_options_default();
     const struct tact_recorder_content *also = s->options.also ? s->options.also : &nothing;
@@ -358,7 +358,7 @@ static int open_with(struct tact_session *s, struct lists *l, const char *device
     options.split_ns = (int64_t)(seconds * 1e9);
     options.split_bytes =
         s->options.split_bytes ? s->options.split_bytes : (uint64_t)split->split_bytes;
-    l->content.attachment_count = attach(s, devices, l->attachments);
+    l->content.attachment_count = collect_attachments(s, devices, l->attachments);
     for (size_t i = 0; i < also->attachment_count; i++) {
         l->attachments[l->content.attachment_count++] = also->attachments[i];
     }
@@ -409,7 +409,7 @@ int tact_session_open_log(struct tact_session *s, struct tact_error *err)
     int rc = devices ? allocate_content_lists(s, &l) : -ENOMEM;
     if (!rc) {
         add_facts(&l, facts, sizeof facts / sizeof *facts);
-        rc = open_with(s, &l, devices, err);
+        rc = open_log_with_lists(s, &l, devices, err);
     }
     free(devices);
     free_content_lists(&l);

@@ -61,8 +61,8 @@ static void report_contacts_not_in_log(struct tact_session *s, const struct tact
     report->differing += (uint64_t)s->strays;
 }
 
-static void compare(struct tact_session *s, const struct tact_record *logged,
-                    struct tact_replay_report *report)
+static void compare_with_logged_record(struct tact_session *s, const struct tact_record *logged,
+                                       struct tact_replay_report *report)
 {
     const struct tact_layout *layout = &s->layout;
     for (uint32_t i = 0; i < layout->field_count; i++) {
@@ -88,7 +88,8 @@ static void compare(struct tact_session *s, const struct tact_record *logged,
 }
 
 /* Restores the state at the end of a record, and starts the moments of the next tick. */
-static void restart(struct tact_session *s, const struct tact_record *record, uint64_t tick)
+static void restart_from_record(struct tact_session *s, const struct tact_record *record,
+                                uint64_t tick)
 {
     tact_session_restore_state(s, record);
     tact_session_submit_frame(s, tick);
@@ -105,7 +106,7 @@ static void replay_tick(struct tact_session *s, const struct tact_record *now,
     tact_session_tick(s, now->tick, now->stamp_ns, now->stamp_ns);
     tact_histogram_add(&report->compute, tact_clock_now() - began);
     report->session_ns += (int64_t)now->values[s->timing_field + 1];
-    compare(s, now, report);
+    compare_with_logged_record(s, now, report);
     if (o->compared) {
         o->compared(o->user, &s->layout, now, s->last);
     }
@@ -118,8 +119,9 @@ uint64_t tact_replay_tick(double value, int in_seconds, double period)
 }
 
 /* Waits until a tick is due; the first one replayed is due at once. */
-static void pace(const struct tact_session *s, const struct tact_replay_options *o, uint64_t tick,
-                 int64_t *start_ns)
+static void wait_until_tick_is_due(const struct tact_session *s,
+                                   const struct tact_replay_options *o, uint64_t tick,
+                                   int64_t *start_ns)
 {
     int64_t at = (int64_t)tick * s->period_ns;
     if (!o->realtime && !o->playback_device) {
@@ -189,13 +191,13 @@ static int replay_record(struct replay_place *p, struct session_playback *playba
     const struct tact_record *now = p->now;
     if (now->tick < p->from) {
         if (now->tick + 1 == p->from) {
-            restart(s, now, p->from);
+            restart_from_record(s, now, p->from);
         }
         return 0;
     }
     if (now->tick != p->expected) {
         /* The input of this record may be lost: it can only serve as a start. */
-        restart(s, now, now->tick + 1);
+        restart_from_record(s, now, now->tick + 1);
         report->resyncs++;
         return 0;
     }
@@ -204,9 +206,9 @@ static int replay_record(struct replay_place *p, struct session_playback *playba
         return rc;
     }
     p->chosen = UINT64_MAX;
-    pace(s, p->options, now->tick, &p->start_ns);
+    wait_until_tick_is_due(s, p->options, now->tick, &p->start_ns);
     if (s->external_ticks && now->tick) {
-        restart(s, p->before, now->tick);
+        restart_from_record(s, p->before, now->tick);
     }
     replay_tick(s, now, p->options, report);
     if (playback->count) {

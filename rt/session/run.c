@@ -8,7 +8,7 @@
 #define SOURCE_WAIT_NS 1000000000 /* free-wheeling: longest wait for a result of the source */
 
 /* With the free-wheeling clock, waits for results that in real time would have had a period. */
-static int between(void *user, uint64_t tick)
+static int wait_for_source_results(void *user, uint64_t tick)
 {
     struct tact_session *s = user;
     if (s->submitted) {
@@ -77,7 +77,7 @@ static void report_unmeasured(struct tact_session *s)
 }
 
 /* Begins a run, which is possible once: -EALREADY the second time. */
-static int begin(struct tact_session *s, const struct tact_realtime_options *realtime)
+static int begin_run_once(struct tact_session *s, const struct tact_realtime_options *realtime)
 {
     if (s->phase != SESSION_MADE) {
         return -EALREADY;
@@ -119,8 +119,8 @@ int tact_session_run(struct tact_session *s, struct tact_session_report *report)
     o.stop = s->options.stop;
     o.user = s;
     o.tick = tact_session_tick;
-    o.between = between;
-    int rc = begin(s, &o.realtime);
+    o.between = wait_for_source_results;
+    int rc = begin_run_once(s, &o.realtime);
     if (rc) {
         return rc;
     }
@@ -132,7 +132,7 @@ int tact_session_run(struct tact_session *s, struct tact_session_report *report)
 int tact_session_begin(struct tact_session *s)
 {
     const struct tact_realtime_options realtime = tact_realtime_default();
-    const int rc = begin(s, &realtime);
+    const int rc = begin_run_once(s, &realtime);
     if (!rc) {
         s->stepped = 1;
         tact_histogram_reset(&s->report.loop.wake_latency);
@@ -161,7 +161,7 @@ int tact_session_step(struct tact_session *s, int64_t planned_ns,
         return -EINTR;
     }
     if (!real) {
-        between(s, s->next_tick);
+        wait_for_source_results(s, s->next_tick);
     }
     const int64_t now = tact_clock_now();
     const int64_t planned = planned_ns ? planned_ns : due(s, now);

@@ -29,7 +29,7 @@ static void update_carried_weights(struct tact_session *s, double t)
     }
 }
 
-static void solve(struct tact_session *s, uint64_t tick)
+static void solve_tick(struct tact_session *s, uint64_t tick)
 {
     int rc = tact_world_solve(s->world, &s->solve), count;
     const int *near = tact_world_near(s->world, &count);
@@ -135,7 +135,7 @@ static void fill_record(struct tact_session *s, struct tact_record *r, uint64_t 
         s->recorder ? (double)tact_recorder_overruns(s->recorder) : 0.0;
 }
 
-static void record(struct tact_session *s, uint64_t tick, int64_t planned, int64_t woke)
+static void record_tick(struct tact_session *s, uint64_t tick, int64_t planned, int64_t woke)
 {
     struct tact_record *slot = s->recorder ? tact_recorder_begin(s->recorder) : NULL;
     struct tact_record *r = slot ? slot : s->blank;
@@ -224,14 +224,14 @@ void tact_session_tick(void *user, uint64_t tick, int64_t planned_ns, int64_t wo
         tact_histogram_add(&s->report.moments, s->moments_ns);
     }
     tact_session_keep_pressure(s, tick);
-    solve(s, tick);
+    solve_tick(s, tick);
     tact_session_send_outputs(s, tick, woke_ns);
     tact_session_check_outputs(s, tick);
     tact_world_begin(s->world);
     if (!s->external_ticks) {
         tact_session_submit_frame(s, tick + 1);
     }
-    record(s, tick, planned_ns, woke_ns);
+    record_tick(s, tick, planned_ns, woke_ns);
     tact_session_record_pressure(s, tick, planned_ns);
     tact_session_update_fault_state(s);
     if (!s->replayed_inputs) {

@@ -8,7 +8,7 @@
 #define STATUS_PERIOD_MS 100
 
 /* Reports conditions that the user must know during a run, once each. */
-static void warn_of(struct session_watcher *w, const struct tact_session_status *now)
+static void warn_of_status_changes(struct session_watcher *w, const struct tact_session_status *now)
 {
     struct tact_messages to = w->session->options.messages;
     if (now->fallbacks && !w->last.fallbacks) {
@@ -86,7 +86,7 @@ static void check_status_once(struct session_watcher *w)
         return;
     }
     log_realtime(w, now);
-    warn_of(w, now);
+    warn_of_status_changes(w, now);
     if (o->watch) {
         o->watch(o->watch_user, now);
     }

@@ -112,7 +112,7 @@ static int set_core_size(struct tact_core *core)
     return 0;
 }
 
-static int make_hull(struct tact_core *core, const struct tact_mesh *mesh)
+static int make_core_of_hull(struct tact_core *core, const struct tact_mesh *mesh)
 {
     int rc = tact_core_make_graph(core, mesh);
     rc = rc ? rc : core->vertices > FEW ? fill_start_vertex_table(core) : 0;
@@ -156,7 +156,7 @@ int tact_core_create(const struct tact_shape *shape, struct tact_core **out)
         break;
     case TACT_SHAPE_BOX:
     case TACT_SHAPE_CONVEX:
-        rc = shape->mesh ? make_hull(core, shape->mesh) : -EINVAL;
+        rc = shape->mesh ? make_core_of_hull(core, shape->mesh) : -EINVAL;
         break;
     case TACT_SHAPE_CYLINDER:
     case TACT_SHAPE_ELLIPSOID:

@@ -5,7 +5,8 @@
 #include "contact/elementary.h"
 
 #define PI 3.14159265358979323846
-#define FLAT 1e-12 /* sine below which a direction is parallel or perpendicular to the axis */
+#define PARALLEL_SINE_TOLERANCE                                                                    \
+    1e-12 /* sine below which a direction is parallel or perpendicular to the axis */
 #define CORE_RADIUS_RATIO                                                                          \
     0.5 /* radius of the core, over an ellipsoid's smallest radius of curvature */
 
@@ -80,17 +81,17 @@ static void ellipsoid_vertex(const struct tact_core *core, int64_t vertex, doubl
 {
     int64_t side = vertex / (BALL + 1) / (BALL + 1);
     int axis = (int)side / 2;
-    double n[3], stretched[3];
+    double n[3], scaled_direction[3];
     n[axis] = side % 2 ? -1.0 : 1.0;
     n[(axis + 1) % 3] = grid_step_coordinate(vertex / (BALL + 1) % (BALL + 1), BALL);
     n[(axis + 2) % 3] = grid_step_coordinate(vertex % (BALL + 1), BALL);
     tact_v3_normalize(n, n);
     for (int i = 0; i < 3; i++) {
-        stretched[i] = core->half[i] * n[i];
+        scaled_direction[i] = core->half[i] * n[i];
     }
-    double h = tact_v3_norm(stretched);
+    double h = tact_v3_norm(scaled_direction);
     for (int i = 0; i < 3; i++) {
-        out[i] = core->half[i] * stretched[i] / h - core->radius * n[i];
+        out[i] = core->half[i] * scaled_direction[i] / h - core->radius * n[i];
     }
 }
 
@@ -126,13 +127,13 @@ static void cylinder_point(const struct tact_core *core, const double d[3], doub
 static void ellipsoid_point(const struct tact_core *core, const double d[3], double out[3],
                             double *bend)
 {
-    double stretched[3], on[3];
+    double scaled_direction[3], on[3];
     for (int i = 0; i < 3; i++) {
-        stretched[i] = core->half[i] * d[i];
+        scaled_direction[i] = core->half[i] * d[i];
     }
-    double h = tact_v3_norm(stretched);
+    double h = tact_v3_norm(scaled_direction);
     for (int i = 0; i < 3; i++) {
-        on[i] = core->half[i] * stretched[i] / h;
+        on[i] = core->half[i] * scaled_direction[i] / h;
         out[i] = on[i] - core->radius * d[i];
     }
     for (int i = 0; bend && i < 9; i++) {
@@ -167,7 +168,8 @@ void tact_curved_move_farthest_along(const struct tact_core *core, int64_t verte
     tact_core_vertex(core, vertex, out);
     if (core->kind == TACT_SHAPE_CYLINDER) {
         cylinder_point(core, d, at, NULL);
-        int along = tact_hypot(d[0], d[1]) < FLAT, across = fabs(d[2]) < FLAT;
+        int along = tact_hypot(d[0], d[1]) < PARALLEL_SINE_TOLERANCE,
+            across = fabs(d[2]) < PARALLEL_SINE_TOLERANCE;
         tact_v3_set(out, along ? out[0] : at[0], along ? out[1] : at[1], across ? out[2] : at[2]);
     }
 }

@@ -6,15 +6,18 @@
 
 #define OUTSIDE_FACE_HEIGHT                                                                        \
     2e-15 /* relative to the size: height above which a point is outside of a face */
-#define CURVED                                                                                     \
+#define OUTSIDE_FACE_HEIGHT_CURVED                                                                 \
     1e-7 /* relative to the size: the same with a curved core, whose result is refined afterwards  \
           */
-#define FLAT 1e-13 /* relative to the size: height below which a tetrahedron has no volume */
-#define FAR 1e-3   /* relative to the size: height that is enough for a tetrahedron */
+#define FLAT_TETRAHEDRON_HEIGHT                                                                    \
+    1e-13 /* relative to the size: height below which a tetrahedron has no volume */
+#define SUFFICIENT_TETRAHEDRON_HEIGHT                                                              \
+    1e-3 /* relative to the size: height that is enough for a tetrahedron */
 #define SEPARATED_ORIGIN_DISTANCE                                                                  \
     1e-12 /* relative to the size: distance of the origin from the polytope above which the cores  \
              are separated */
-#define ALIKE (1.0 - 1e-6) /* cosine above which the normals of two faces belong to one plane */
+#define SAME_PLANE_COSINE                                                                          \
+    (1.0 - 1e-6) /* cosine above which the normals of two faces belong to one plane */
 #define SLIVER                                                                                     \
     1e-14 /* relative to the product of two sides: a face of smaller area has no normal */
 
@@ -68,7 +71,8 @@ static int is_distinct_point(const struct polytope *p, const double *from, const
 {
     double d[3];
     tact_v3_sub(d, w, from);
-    return tact_v3_dot(d, d) > FLAT * FLAT * p->pair->size * p->pair->size;
+    return tact_v3_dot(d, d) >
+           FLAT_TETRAHEDRON_HEIGHT * FLAT_TETRAHEDRON_HEIGHT * p->pair->size * p->pair->size;
 }
 
 /* Adds the support along d or against it, if it is outside of the plane through `from`: that on the
@@ -77,8 +81,9 @@ static int is_distinct_point(const struct polytope *p, const double *from, const
 static int add_support_off_plane(struct polytope *p, const double d[3], const double *from)
 {
     struct tact_difference best = {.a = -1};
-    double most = FLAT * p->pair->size, side = tact_v3_dot(d, from) > 0.0 ? -1.0 : 1.0;
-    for (int i = 0; i < 2 && most < FAR * p->pair->size; i++) {
+    double most = FLAT_TETRAHEDRON_HEIGHT * p->pair->size,
+           side = tact_v3_dot(d, from) > 0.0 ? -1.0 : 1.0;
+    for (int i = 0; i < 2 && most < SUFFICIENT_TETRAHEDRON_HEIGHT * p->pair->size; i++) {
         double way[3], off[3];
         struct tact_difference next;
         tact_v3_scale(way, d, i ? -side : side);
@@ -139,13 +144,13 @@ static void copy_distinct_simplex_points(struct polytope *p, const struct tact_s
             tact_v3_sub(u, p->point[1].w, p->point[0].w);
             tact_v3_sub(v, w, p->point[0].w);
             tact_v3_cross(n, u, v);
-            fits = tact_v3_norm(n) > FLAT * size * tact_v3_norm(u);
+            fits = tact_v3_norm(n) > FLAT_TETRAHEDRON_HEIGHT * size * tact_v3_norm(u);
         }
         if (fits && p->points == 3) {
             tact_v3_sub(v, p->point[2].w, p->point[0].w);
             tact_v3_cross(n, u, v);
             tact_v3_sub(v, w, p->point[0].w);
-            fits = fabs(tact_v3_dot(n, v)) > FLAT * size * tact_v3_norm(n);
+            fits = fabs(tact_v3_dot(n, v)) > FLAT_TETRAHEDRON_HEIGHT * size * tact_v3_norm(n);
         }
         if (fits) {
             append_point(p, &s->point[i]);
@@ -307,7 +312,8 @@ static int find_face_containing_projection(const struct polytope *p, double beyo
     int changed = 0;
     for (int f = 0; f < p->faces && most < 0.0; f++) {
         const struct face *other = &p->face[f];
-        if (other->used && other->d <= like.d + beyond && tact_v3_dot(other->n, like.n) > ALIKE) {
+        if (other->used && other->d <= like.d + beyond &&
+            tact_v3_dot(other->n, like.n) > SAME_PLANE_COSINE) {
             double tried[3], least = projection_weights(p, other, tried);
             if (least > most) {
                 tact_v3_copy(weight, tried);
@@ -388,7 +394,8 @@ int tact_epa(struct tact_core_pair *pair, const struct tact_simplex *simplex,
 {
     struct polytope p;
     int curved = !pair->a->vertex || !pair->b->vertex;
-    double flat[3], beyond = (curved ? CURVED : OUTSIDE_FACE_HEIGHT) * pair->size;
+    double flat[3],
+        beyond = (curved ? OUTSIDE_FACE_HEIGHT_CURVED : OUTSIDE_FACE_HEIGHT) * pair->size;
     p.pair = pair;
     copy_distinct_simplex_points(&p, simplex);
     if (!complete_tetrahedron(&p, flat)) {

@@ -278,7 +278,7 @@ static int make_face_rims(struct builder *b)
 }
 
 /* Lists the faces at each vertex, also those that contain it in their interior. */
-static int list_at(struct builder *b)
+static int list_faces_at_vertices(struct builder *b)
 {
     struct tact_core *core = b->core;
     int corners = 3 * b->triangles, used = 0;
@@ -332,7 +332,7 @@ int tact_core_make_faces(struct tact_core *core, const struct tact_mesh *mesh)
         rc = find_neighbours_across_edges(&b);
         rc = rc ? rc : collect_all_faces(&b);
         rc = rc ? rc : make_face_rims(&b);
-        rc = rc ? rc : list_at(&b);
+        rc = rc ? rc : list_faces_at_vertices(&b);
     }
     free(b.half);
     free(b.across);

@@ -181,9 +181,9 @@ static void search_direction(const struct nearest_on *best, double d[3])
 }
 
 /* Sets the result of the search. d: direction of the last support search; low: its result. */
-static void report(struct tact_core_pair *pair, const struct tact_simplex *s,
-                   const struct nearest_on *best, const double d[3],
-                   const struct tact_difference *low, struct tact_nearest *out)
+static void set_gjk_result(struct tact_core_pair *pair, const struct tact_simplex *s,
+                           const struct nearest_on *best, const double d[3],
+                           const struct tact_difference *low, struct tact_nearest *out)
 {
     memset(out->on_a, 0, sizeof out->on_a);
     out->from = *s;
@@ -245,6 +245,6 @@ int tact_gjk(struct tact_core_pair *pair, struct tact_simplex *simplex, struct t
         last = best.square;
         simplex->point[simplex->count++] = next;
     }
-    report(pair, simplex, &best, d, &next, out);
+    set_gjk_result(pair, simplex, &best, d, &next, out);
     return out->bound > -near; /* else no direction separates: rounding in a sliver */
 }

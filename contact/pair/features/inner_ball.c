@@ -13,7 +13,8 @@
 #define LARGE                                                                                      \
     4.0 /* ratio of the sizes from which the other solid is represented by its plane, as it hardly \
            rotates */
-#define APART 1e-3 /* relative to the size: corners at a smaller distance bound the same motion */
+#define SAME_CORNER_DISTANCE                                                                       \
+    1e-3 /* relative to the size: corners at a smaller distance bound the same motion */
 
 /* Sets x to the position of a core's ball in the plane of the manifold. Returns the distance of the
  * ball from the plane through the solid's nearest point, away from the other solid [m]. */
@@ -73,7 +74,8 @@ static void join_point_and_ball(struct tact_manifold *m, const double x[2], doub
 }
 
 /* A segment and the ball at x make a triangle. */
-static void join_edge(struct tact_manifold *m, const double x[2], double of_ball, double least)
+static void join_edge_and_ball(struct tact_manifold *m, const double x[2], double of_ball,
+                               double least)
 {
     const double *p = m->corner[0], q[2] = {m->corner[1][0], m->corner[1][1]};
     double middle, unused, of_p = gap_at_corner(m, p, &middle),
@@ -97,7 +99,7 @@ void tact_manifold_add_ball(const struct tact_core *a, const struct tact_pose *p
     int below = a->kind == TACT_SHAPE_HALFSPACE ||
                 (b->kind != TACT_SHAPE_HALFSPACE && b->size + b->radius < a->size + a->radius);
     const struct tact_core *core = below ? b : a, *other = below ? a : b;
-    double x[2], of_other[2], least = APART * (core->size + core->radius);
+    double x[2], of_other[2], least = SAME_CORNER_DISTANCE * (core->size + core->radius);
     if (!(way > core->thickness) || m->corners > 2 || core->vertices == 1) {
         return;
     }
@@ -109,6 +111,6 @@ void tact_manifold_add_ball(const struct tact_core *a, const struct tact_pose *p
     if (m->corners == 1) {
         join_point_and_ball(m, x, of_ball, least);
     } else {
-        join_edge(m, x, of_ball, least);
+        join_edge_and_ball(m, x, of_ball, least);
     }
 }

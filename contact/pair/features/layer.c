@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-static double area_of(const struct tact_patch *patch)
+static double compressed_polygon_area(const struct tact_patch *patch)
 {
     double twice = 0.0;
     for (int i = 0; i < patch->corners; i++) {
@@ -15,7 +15,7 @@ static double area_of(const struct tact_patch *patch)
 
 double tact_layer_clip_compressed(struct tact_patch *patch, const double gap[3])
 {
-    double kept[TACT_PATCH_CORNERS + 1][2], whole = area_of(patch);
+    double kept[TACT_PATCH_CORNERS + 1][2], whole = compressed_polygon_area(patch);
     int n = 0;
     for (int i = 0; i < patch->corners; i++) {
         const double *a = patch->corner[i], *b = patch->corner[(i + 1) % patch->corners];
@@ -32,7 +32,7 @@ double tact_layer_clip_compressed(struct tact_patch *patch, const double gap[3])
     }
     patch->corners = n < TACT_PATCH_CORNERS ? n : TACT_PATCH_CORNERS;
     memcpy(patch->corner, kept, (size_t)patch->corners * sizeof *kept);
-    return n > 2 && whole > 0.0 ? area_of(patch) / whole : 0.0;
+    return n > 2 && whole > 0.0 ? compressed_polygon_area(patch) / whole : 0.0;
 }
 
 void tact_layer_set_wrench(struct tact_patch *patch, double stiffness)

@@ -37,7 +37,7 @@ static void shape_point_to_world(const struct side *s, const double *vertex, dou
     tact_v3_axpy(out, s->core->radius, s->out);
 }
 
-static void project(const struct tact_manifold *m, const double *r, double x[2])
+static void project_to_contact_plane(const struct tact_manifold *m, const double *r, double x[2])
 {
     x[0] = tact_v3_dot(r, m->t1);
     x[1] = tact_v3_dot(r, m->t2);
@@ -90,7 +90,7 @@ static void outline_corners(const struct tact_manifold *m, const struct side *s,
     for (int i = 0; i < count; i++) {
         double r[3];
         shape_point_to_world(s, corner[i], r);
-        project(m, r, o->corner[s->below ? i : count - 1 - i]);
+        project_to_contact_plane(m, r, o->corner[s->below ? i : count - 1 - i]);
     }
 }
 
@@ -131,8 +131,8 @@ static void outline_edge(const struct tact_manifold *m, const double n[3], const
     o->count = 2;
     shape_point_to_world(s, from, p);
     shape_point_to_world(s, to, q);
-    project(m, p, o->corner[0]);
-    project(m, q, o->corner[1]);
+    project_to_contact_plane(m, p, o->corner[0]);
+    project_to_contact_plane(m, q, o->corner[1]);
     d[0] = o->corner[1][0] - o->corner[0][0];
     d[1] = o->corner[1][1] - o->corner[0][1];
     double rise = (tact_v3_dot(q, n) - tact_v3_dot(p, n)) / (d[0] * d[0] + d[1] * d[1]);
@@ -150,7 +150,7 @@ static void outline_vertex(const struct tact_manifold *m, const double n[3], con
     o->count = 1;
     tact_core_vertex(s->core, vertex, at);
     shape_point_to_world(s, at, r);
-    project(m, r, o->corner[0]);
+    project_to_contact_plane(m, r, o->corner[0]);
     o->height[0] = tact_v3_dot(r, n);
     o->height[1] = o->height[2] = 0.0;
 }
@@ -216,7 +216,7 @@ static void find_outline(const struct tact_manifold *m, const double n[3], const
 
 /* Clips a polygon by the line from p to q (Sutherland and Hodgman 1974); returns the number of
  * remaining corners. */
-static int clip(double (*corner)[2], int count, const double *p, const double *q)
+static int clip_polygon_by_line(double (*corner)[2], int count, const double *p, const double *q)
 {
     double kept[TACT_MANIFOLD_CORNERS][2];
     int n = 0;
@@ -240,12 +240,14 @@ static int clip(double (*corner)[2], int count, const double *p, const double *q
 }
 
 /* Clips `of` by the face `within`. */
-static void clip_by(const struct outline *of, const struct outline *within, struct tact_manifold *m)
+static void clip_outline_by_face(const struct outline *of, const struct outline *within,
+                                 struct tact_manifold *m)
 {
     int n = of->count;
     memcpy(m->corner, of->corner, (size_t)n * sizeof *of->corner);
     for (int i = 0; i < within->count && n > 0; i++) {
-        n = clip(m->corner, n, within->corner[i], within->corner[(i + 1) % within->count]);
+        n = clip_polygon_by_line(m->corner, n, within->corner[i],
+                                 within->corner[(i + 1) % within->count]);
     }
     m->corners = n;
 }
@@ -346,9 +348,9 @@ void tact_manifold_find(const struct tact_core *a, const struct tact_pose *pose_
     memcpy(out->height_a, in_a.height, sizeof out->height_a);
     memcpy(out->height_b, in_b.height, sizeof out->height_b);
     if (in_b.kind == TACT_FEATURE_FACE) {
-        clip_by(&in_a, &in_b, out);
+        clip_outline_by_face(&in_a, &in_b, out);
     } else if (in_a.kind == TACT_FEATURE_FACE) {
-        clip_by(&in_b, &in_a, out);
+        clip_outline_by_face(&in_b, &in_a, out);
     } else if (in_a.kind == TACT_FEATURE_EDGE && in_b.kind == TACT_FEATURE_EDGE) {
         overlap_of_parallel_edges(&in_a, &in_b, out);
     } else {

@@ -138,8 +138,8 @@ int tact_nearest(const struct tact_core *a, const struct tact_pose *pose_a,
 
 /* The point of a solid farthest along a unit vector, world axes, relative to the origin of its
  * frame [m]. */
-static void furthest(const struct tact_core *core, const struct tact_pose *pose, const double d[3],
-                     double out[3])
+static void furthest_point_along(const struct tact_core *core, const struct tact_pose *pose,
+                                 const double d[3], double out[3])
 {
     double turn[9], in[3], vertex[3];
     tact_quat_to_m3(turn, pose->quat_wxyz);
@@ -158,8 +158,8 @@ void tact_nearest_along_normal(const struct tact_core *a, const struct tact_pose
     tact_v3_copy(out->origin, pose_a->position);
     tact_v3_copy(out->normal, n);
     tact_v3_sub(apart, pose_b->position, pose_a->position);
-    furthest(a, pose_a, back, out->point_a);
-    furthest(b, pose_b, n, out->point_b);
+    furthest_point_along(a, pose_a, back, out->point_a);
+    furthest_point_along(b, pose_b, n, out->point_b);
     tact_v3_add(out->point_b, out->point_b, apart);
     tact_v3_sub(apart, out->point_a, out->point_b);
     out->distance = out->bound = tact_v3_dot(n, apart);

@@ -60,7 +60,8 @@ static int find_best_separating_normal(const struct tact_simplex *s, const doubl
 }
 
 /* Adds a point; to a full simplex in place of the one that is farthest along n. */
-static void add_point(struct tact_simplex *s, const struct tact_difference *next, const double n[3])
+static void add_support_point(struct tact_simplex *s, const struct tact_difference *next,
+                              const double n[3])
 {
     int at = 0;
     if (s->count < 4) {
@@ -104,7 +105,7 @@ void tact_separating_normal(struct tact_core_pair *pair, const struct tact_simpl
             break;
         }
         if (!tact_difference_is_repeated(s.point, s.count, &low)) {
-            add_point(&s, &low, n);
+            add_support_point(&s, &low, n);
         }
         found = find_best_separating_normal(&s, v, n);
     }

@@ -14,10 +14,13 @@
 #include "contact/pair/features/curved_internal.h"
 #include "contact/pair/features/difference_internal.h"
 
-#define NEAR 1e-1      /* [rad] largest angle between a candidate and the normal of the search */
-#define ROUNDING 4e-16 /* relative to the size: widths that differ by less are equal */
+#define MAX_CANDIDATE_ANGLE                                                                        \
+    1e-1 /* [rad] largest angle between a candidate and the normal of the search */
+#define EQUAL_WIDTH_TOLERANCE                                                                      \
+    4e-16 /* relative to the size: widths that differ by less are equal                            \
+           */
 #define PERPENDICULAR_CYLINDER_SINE 1e-9 /* sine below which a cylinder is across the normal */
-#define SEARCHED                                                                                   \
+#define SEARCH_WIDTH_MARGIN                                                                        \
     1e-15 /* relative to the size: margin of the search's width over the candidates                \
            */
 
@@ -37,7 +40,8 @@ struct settling {
 static const double AXIS[3] = {0.0, 0.0, 1.0};
 
 /* Computes w(n) and, where bend is not NULL, K. Returns n.w, the width along n [m]. */
-static double width(const struct tact_core_pair *pair, const double n[3], double w[3], double *bend)
+static double width_along_normal(const struct tact_core_pair *pair, const double n[3], double w[3],
+                                 double *bend)
 {
     double back[3], in_b[3], of_a[3], of_b[3], moved[3], bend_b[9], turned[9];
     tact_v3_scale(back, n, -1.0);
@@ -61,7 +65,7 @@ static int is_near_found_normal(const struct settling *s, const double n[3])
 {
     double off[3];
     tact_v3_sub(off, n, s->found->normal);
-    return tact_v3_norm(off) < NEAR;
+    return tact_v3_norm(off) < MAX_CANDIDATE_ANGLE;
 }
 
 /* Adds a unit vector or its opposite as a candidate, where it is near the normal that was found. */
@@ -72,7 +76,7 @@ static void add_candidate_normal(struct settling *s, const double direction[3])
     if (s->count < MOST_CANDIDATES && is_near_found_normal(s, n)) {
         struct candidate *c = &s->candidate[s->count++];
         tact_v3_copy(c->n, n);
-        c->bound = width(s->pair, n, w, NULL);
+        c->bound = width_along_normal(s->pair, n, w, NULL);
     }
 }
 
@@ -92,7 +96,7 @@ static const struct tact_core *side_of(const struct settling *s, int of_b)
 }
 
 /* The vertex of a core that is farthest in the direction of the other core. */
-static int64_t outmost(const struct settling *s, int of_b)
+static int64_t outermost_vertex(const struct settling *s, int of_b)
 {
     double out[3], towards[3];
     tact_v3_scale(out, s->found->normal, of_b ? 1.0 : -1.0);
@@ -113,7 +117,7 @@ static void add_face_normals(struct settling *s, int of_b)
         shape_direction_to_world(s, of_b, AXIS, n);
         add_candidate_normal(s, n);
     }
-    int64_t v = core->faces ? outmost(s, of_b) : 0;
+    int64_t v = core->faces ? outermost_vertex(s, of_b) : 0;
     for (int k = core->faces ? core->at_first[v] : 0; core->faces && k < core->at_first[v + 1];
          k++) {
         shape_direction_to_world(s, of_b, core->normal[core->at[k]], n);
@@ -123,14 +127,14 @@ static void add_face_normals(struct settling *s, int of_b)
 
 /* Direction of the k-th line of a core at its outermost vertex: an edge of a hull, or the axis of a
  * capsule or a cylinder. Returns 0 where there is none. */
-static int line_of(const struct settling *s, int of_b, int k, double out[3])
+static int direction_of_core_line(const struct settling *s, int of_b, int k, double out[3])
 {
     const struct tact_core *core = side_of(s, of_b);
     if (core->kind == TACT_SHAPE_CYLINDER || core->kind == TACT_SHAPE_CAPSULE) {
         shape_direction_to_world(s, of_b, AXIS, out);
         return k == 0;
     }
-    int64_t v = core->faces ? outmost(s, of_b) : 0;
+    int64_t v = core->faces ? outermost_vertex(s, of_b) : 0;
     if (!core->faces || k >= core->next_first[v + 1] - core->next_first[v]) {
         return 0;
     }
@@ -144,8 +148,8 @@ static int line_of(const struct settling *s, int of_b, int k, double out[3])
 static void add_edge_cross_products(struct settling *s)
 {
     double u[3], v[3], n[3];
-    for (int i = 0; line_of(s, 0, i, u); i++) {
-        for (int k = 0; line_of(s, 1, k, v); k++) {
+    for (int i = 0; direction_of_core_line(s, 0, i, u); i++) {
+        for (int k = 0; direction_of_core_line(s, 1, k, v); k++) {
             tact_v3_cross(n, u, v);
             if (tact_v3_normalize(n, n) > 0.0) {
                 add_candidate_normal(s, n);
@@ -165,11 +169,11 @@ static void add_normal_across_line(struct settling *s, const double line[3])
         return;
     }
     for (int step = 0; step < MOST_NEWTON; step++) {
-        double f = width(s->pair, n, w, bend);
+        double f = width_along_normal(s->pair, n, w, bend);
         tact_v3_cross(t, line, n);
         tact_m3_mul_v3(bent, bend, t);
         double slope = tact_v3_dot(t, bent) + f, turn = tact_v3_dot(t, w) / slope;
-        if (!(fabs(turn) < NEAR)) {
+        if (!(fabs(turn) < MAX_CANDIDATE_ANGLE)) {
             return;
         }
         tact_v3_axpy(n, turn, t);
@@ -188,7 +192,7 @@ static void add_normal_of_curved_pair(struct settling *s)
     double n[3], t[2][3], w[3], bend[9], bent[3], k[3];
     tact_v3_copy(n, s->found->normal);
     for (int step = 0; step < MOST_NEWTON; step++) {
-        double f = width(s->pair, n, w, bend);
+        double f = width_along_normal(s->pair, n, w, bend);
         tact_v3_tangents(n, t[0], t[1]);
         for (int i = 0; i < 3; i++) { /* entries 00, 11 and 01 of the 2 x 2 matrix */
             tact_m3_mul_v3(bent, bend, t[i % 2]);
@@ -197,7 +201,7 @@ static void add_normal_of_curved_pair(struct settling *s)
         double x = tact_v3_dot(t[0], w), y = tact_v3_dot(t[1], w);
         double det = k[0] * k[1] - k[2] * k[2];
         double dx = (k[1] * x - k[2] * y) / det, dy = (k[0] * y - k[2] * x) / det;
-        if (!(fabs(dx) < NEAR && fabs(dy) < NEAR)) {
+        if (!(fabs(dx) < MAX_CANDIDATE_ANGLE && fabs(dy) < MAX_CANDIDATE_ANGLE)) {
             return;
         }
         tact_v3_axpy(n, dx, t[0]);
@@ -212,9 +216,10 @@ static void add_normal_of_curved_pair(struct settling *s)
 
 /* The first candidate with the largest width, except for rounding; NULL: that of the search is
  * larger by more than rounding. */
-static const struct candidate *choose(const struct settling *s)
+static const struct candidate *choose_candidate_of_largest_width(const struct settling *s)
 {
-    double best = s->found->bound - SEARCHED * s->pair->size, spare = ROUNDING * s->pair->size;
+    double best = s->found->bound - SEARCH_WIDTH_MARGIN * s->pair->size,
+           spare = EQUAL_WIDTH_TOLERANCE * s->pair->size;
     for (int i = 0; i < s->count; i++) {
         best = tact_max(best, s->candidate[i].bound);
     }
@@ -249,7 +254,7 @@ static void find_farthest(const struct tact_core_pair *pair, const double n[3],
 }
 
 /* Whether the points of a core are one. */
-static int coincide(double (*point)[3], int count)
+static int are_points_coincident(double (*point)[3], int count)
 {
     int same = 1;
     for (int i = 1; i < count; i++) {
@@ -265,11 +270,11 @@ static int has_single_farthest_point(const struct tact_core *core, const double 
 {
     int line = core->kind == TACT_SHAPE_CYLINDER &&
                fabs(tact_v3_dot(axis, n)) < PERPENDICULAR_CYLINDER_SINE;
-    return !line && coincide(point, count);
+    return !line && are_points_coincident(point, count);
 }
 
 /* Whether a point of A's frame may be of a core, by its radius where that is a cylinder. */
-static int is_within(const struct tact_core_pair *pair, int of_b, const double point[3])
+static int may_point_be_of_core(const struct tact_core_pair *pair, int of_b, const double point[3])
 {
     const struct tact_core *core = of_b ? pair->b : pair->a;
     double off[3], in[3];
@@ -279,12 +284,13 @@ static int is_within(const struct tact_core_pair *pair, int of_b, const double p
         tact_m3_tmul_v3(in, pair->turn, off);
     }
     return core->kind != TACT_SHAPE_CYLINDER ||
-           tact_hypot(in[0], in[1]) <= core->half[0] + ROUNDING * pair->size;
+           tact_hypot(in[0], in[1]) <= core->half[0] + EQUAL_WIDTH_TOLERANCE * pair->size;
 }
 
 /* Sets on_a to the point of a simplex's points of A that is nearest to one of B, and returns the
  * square of what is left of its distance from it [m2]. of: by point of the simplex, that of A. */
-static double combine(const struct tact_simplex *s, double (*a)[3], const int *of, double on_a[3])
+static double nearest_combination_of_points(const struct tact_simplex *s, double (*a)[3],
+                                            const int *of, double on_a[3])
 {
     double weight[3], left[3] = {0.0, 0.0, 0.0};
     tact_simplex_weights(s, weight);
@@ -297,12 +303,12 @@ static double combine(const struct tact_simplex *s, double (*a)[3], const int *o
 }
 
 /* Adds the other end of a cylinder's line of which all points are one end. */
-static void add_end(const struct tact_core *core, double (*point)[3], int count,
-                    const double origin[3], const double axis[3])
+static void add_cylinder_line_end(const struct tact_core *core, double (*point)[3], int count,
+                                  const double origin[3], const double axis[3])
 {
     double off[3];
     tact_v3_sub(off, point[0], origin);
-    if (core->kind == TACT_SHAPE_CYLINDER && count > 1 && coincide(point, count)) {
+    if (core->kind == TACT_SHAPE_CYLINDER && count > 1 && are_points_coincident(point, count)) {
         tact_v3_axpy(point[1], -2.0 * tact_v3_dot(off, axis), axis);
     }
 }
@@ -328,7 +334,8 @@ static void nearest_combination_of_any_three(struct farthest *f, const double ap
         for (int k = i + 1; k < count; k++) {
             for (int m = k + 1; m < count; m++) {
                 const struct tact_simplex s = {3, {all[i], all[k], all[m]}};
-                double at[3], left = combine(&s, f->a, (const int[]){of[i], of[k], of[m]}, at);
+                double at[3], left = nearest_combination_of_points(
+                                  &s, f->a, (const int[]){of[i], of[k], of[m]}, at);
                 if (left < least) {
                     least = left;
                     tact_v3_copy(on_a, at);
@@ -346,7 +353,7 @@ static void set_nearest_points(const struct tact_core_pair *pair, const double n
     static const int of[3] = {0, 1, 2};
     static const double origin[3] = {0.0, 0.0, 0.0};
     const double axis_b[3] = {pair->turn[2], pair->turn[5], pair->turn[8]};
-    double apart[3], below[3], above[3], spare = ROUNDING * pair->size;
+    double apart[3], below[3], above[3], spare = EQUAL_WIDTH_TOLERANCE * pair->size;
     struct tact_simplex s = found->from;
     struct farthest f;
     find_farthest(pair, n, &s, &f);
@@ -357,18 +364,18 @@ static void set_nearest_points(const struct tact_core_pair *pair, const double n
     }
     tact_v3_sub(below, f.a[0], apart);
     tact_v3_add(above, f.b[0], apart);
-    double left = combine(&s, f.a, of, found->on_a);
+    double left = nearest_combination_of_points(&s, f.a, of, found->on_a);
     if (left <= spare * spare) {
         /* the points are opposite to each other */
     } else if (has_single_farthest_point(pair->a, AXIS, n, f.a, f.count) &&
-               is_within(pair, 1, below)) {
+               may_point_be_of_core(pair, 1, below)) {
         tact_v3_copy(found->on_a, f.a[0]);
     } else if (has_single_farthest_point(pair->b, axis_b, n, f.b, f.count) &&
-               is_within(pair, 0, above)) {
+               may_point_be_of_core(pair, 0, above)) {
         tact_v3_copy(found->on_a, above);
     } else {
-        add_end(pair->a, f.a, f.count, origin, AXIS);
-        add_end(pair->b, f.b, f.count, pair->shift, axis_b);
+        add_cylinder_line_end(pair->a, f.a, f.count, origin, AXIS);
+        add_cylinder_line_end(pair->b, f.b, f.count, pair->shift, axis_b);
         nearest_combination_of_any_three(&f, apart, left, found->on_a);
     }
     tact_v3_sub(found->on_b, found->on_a, apart);
@@ -383,12 +390,12 @@ void tact_refine_separating_normal(struct tact_core_pair *pair, struct tact_near
     }
     add_edge_cross_products(&s);
     for (int side = 0; side < 2; side++) {
-        for (int k = 0; line_of(&s, side, k, line); k++) {
+        for (int k = 0; direction_of_core_line(&s, side, k, line); k++) {
             add_normal_across_line(&s, line);
         }
     }
     add_normal_of_curved_pair(&s);
-    const struct candidate *c = choose(&s);
+    const struct candidate *c = choose_candidate_of_largest_width(&s);
     if (c) {
         tact_v3_copy(found->normal, c->n);
         found->bound = found->distance = c->bound;

@@ -9,10 +9,10 @@
 #include "contact/pair/field/lattice_internal.h"
 #include "contact/vec.h"
 
-#define CELLS 48.0 /* number of default cells along the longest side */
-#define THIN 2.0   /* smallest number of cells across a part */
-#define COARSE 2.0 /* cell over thickness, above which the pressure is not resolved */
-#define LINEAR 0.1 /* tolerance for joining cells, over the cell */
+#define DEFAULT_CELLS_ALONG_SIDE 48.0 /* number of default cells along the longest side */
+#define THIN 2.0                      /* smallest number of cells across a part */
+#define COARSE_CELL_RATIO 2.0   /* cell over thickness, above which the pressure is not resolved */
+#define CELL_JOIN_TOLERANCE 0.1 /* tolerance for joining cells, over the cell */
 #define CELL_JOIN_TOLERANCE_LIMIT 0.02 /* the same, over the extent: upper limit */
 #define MAX_LATTICE_NODES                                                                          \
     4e6 /* maximum number of nodes of a lattice; a quarter for one that is refined automatically   \
@@ -48,8 +48,8 @@ static int report_too_thin_part(const struct lattice_thin *thin, double cell,
 }
 
 /* Replaces the default lattice by a finer one, for a part that is thinner than two of its cells. */
-static int refine(const struct tact_mesh *mesh, double cell, struct lattice *l,
-                  struct lattice_thin *thin)
+static int refine_default_lattice(const struct tact_mesh *mesh, double cell, struct lattice *l,
+                                  struct lattice_thin *thin)
 {
     struct lattice fine;
     int rc = tact_lattice_create(mesh, cell * thin->cells / THIN, 0.25 * MAX_LATTICE_NODES, &fine);
@@ -68,13 +68,15 @@ static int make_lattice(const struct tact_mesh *mesh, const struct tact_extent_r
                         struct lattice *l, struct tact_error *err)
 {
     int given = recipe->cell > 0.0;
-    double cell = given ? recipe->cell : tact_min(longest_side(mesh) / CELLS, recipe->thickness);
+    double cell = given
+                      ? recipe->cell
+                      : tact_min(longest_side(mesh) / DEFAULT_CELLS_ALONG_SIDE, recipe->thickness);
     struct lattice_thin thin;
-    if (!(cell <= COARSE * recipe->thickness)) {
+    if (!(cell <= COARSE_CELL_RATIO * recipe->thickness)) {
         return tact_error_set(err, -EDOM,
                               "cells of %.3g m do not resolve a field of thickness %.3g m; "
                               "expected a field cell of at most %.3g m",
-                              cell, recipe->thickness, COARSE * recipe->thickness);
+                              cell, recipe->thickness, COARSE_CELL_RATIO * recipe->thickness);
     }
     int rc = tact_lattice_create(mesh, cell, MAX_LATTICE_NODES, l);
     if (rc) {
@@ -82,7 +84,7 @@ static int make_lattice(const struct tact_mesh *mesh, const struct tact_extent_r
     }
     tact_lattice_thinnest_part(l, &thin);
     for (int tries = 0; tries < 3 && !given && !rc && thin.cells < THIN; tries++) {
-        rc = refine(mesh, cell, l, &thin);
+        rc = refine_default_lattice(mesh, cell, l, &thin);
     }
     if (!rc && thin.cells < THIN) {
         rc = report_too_thin_part(&thin, cell, err);
@@ -90,8 +92,9 @@ static int make_lattice(const struct tact_mesh *mesh, const struct tact_extent_r
     return rc;
 }
 
-static int fill(const struct tact_mesh *mesh, const struct tact_extent_recipe *recipe,
-                struct lattice *l, struct tact_extent *out, struct tact_error *err)
+static int fill_extent_lattice(const struct tact_mesh *mesh,
+                               const struct tact_extent_recipe *recipe, struct lattice *l,
+                               struct tact_extent *out, struct tact_error *err)
 {
     int rc = make_lattice(mesh, recipe, l, err);
     rc = rc ? rc : tact_lattice_solve(l, recipe, err);
@@ -100,7 +103,7 @@ static int fill(const struct tact_mesh *mesh, const struct tact_extent_recipe *r
         return rc;
     }
     out->cell = tact_max(l->step[0], tact_max(l->step[1], l->step[2]));
-    double tolerance = LINEAR * tact_lattice_step(l);
+    double tolerance = CELL_JOIN_TOLERANCE * tact_lattice_step(l);
     rc = tact_lattice_tets(l, tolerance,
                            tact_min(CELL_JOIN_TOLERANCE_LIMIT, 2.0 * tolerance / recipe->thickness),
                            out);
@@ -123,7 +126,7 @@ int tact_extent_of_mesh(const struct tact_mesh *mesh, const struct tact_extent_r
         return -ENOMEM;
     }
     memset(&l, 0, sizeof l);
-    int rc = fill(mesh, recipe, &l, extent, err);
+    int rc = fill_extent_lattice(mesh, recipe, &l, extent, err);
     tact_lattice_release(&l);
     if (rc) {
         tact_extent_free(extent);

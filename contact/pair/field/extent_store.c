@@ -9,7 +9,7 @@
 #include <xxhash.h>
 #include "contact/pair/field/extent.h"
 
-#define MAGIC 0x3145544e45545854u /* another number in another byte order */
+#define EXTENT_FILE_MAGIC 0x3145544e45545854u /* another number in another byte order */
 
 /* The head of the data. Its members before `vertices` and the mesh are the complete input of the
  * extent. */
@@ -37,7 +37,7 @@ static struct head make_extent_file_head(const struct tact_mesh *mesh,
 {
     struct head head;
     memset(&head, 0, sizeof head);
-    head.magic = MAGIC;
+    head.magic = EXTENT_FILE_MAGIC;
     head.mesh_vertices = mesh->vertex_count;
     head.mesh_triangles = mesh->triangle_count;
     head.kind = recipe->kind == TACT_EXTENT_AUTO ? TACT_EXTENT_SCREENED : recipe->kind;
@@ -47,7 +47,8 @@ static struct head make_extent_file_head(const struct tact_mesh *mesh,
 }
 
 /* Sets the name from a hash of the input. Returns 0 where memory is short. */
-static int name_of(const struct tact_mesh *mesh, const struct head *head, char name[40])
+static int make_extent_file_name(const struct tact_mesh *mesh, const struct head *head,
+                                 char name[40])
 {
     XXH3_state_t *state = XXH3_createState();
     if (!state) {
@@ -75,7 +76,7 @@ void tact_extent_save(const struct tact_extent_store *store, const struct tact_m
 {
     struct head head = make_extent_file_head(mesh, recipe);
     char name[40];
-    if (!store || !store->save || !name_of(mesh, &head, name)) {
+    if (!store || !store->save || !make_extent_file_name(mesh, &head, name)) {
         return;
     }
     head.vertices = extent->vertex_count;
@@ -142,7 +143,7 @@ int tact_extent_load(const struct tact_extent_store *store, const struct tact_me
     void *data = NULL;
     size_t size;
     *out = NULL;
-    if (!store || !store->load || !name_of(mesh, &expected, name) ||
+    if (!store || !store->load || !make_extent_file_name(mesh, &expected, name) ||
         store->load(store->user, name, &data, &size)) {
         return 0;
     }

@@ -83,8 +83,8 @@ static double signed_distance(const double *plane, const double *x)
 }
 
 /* Computes the plane of a face, and on which side of it its tetrahedra are. */
-static int add_face(struct tact_pressure_field *field, const struct side_key *keys, size_t count,
-                    struct tact_error *err)
+static int add_interior_face(struct tact_pressure_field *field, const struct side_key *keys,
+                             size_t count, struct tact_error *err)
 {
     double u[3], w[3], *plane = field->faces[field->face_count];
     const double *p = vertex(field, keys->corner[0]);
@@ -124,7 +124,7 @@ static int join_tetrahedra_at_faces(struct tact_pressure_field *field, struct ta
     for (size_t i = 0, n; !rc && i < all; i += n) {
         for (n = 1; i + n < all && !memcmp(keys[i].corner, keys[i + n].corner, 12); n++) {
         }
-        rc = add_face(field, keys + i, n, err);
+        rc = add_interior_face(field, keys + i, n, err);
     }
     free(keys);
     return rc;

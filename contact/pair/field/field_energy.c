@@ -22,7 +22,7 @@ struct integrand {
     double slope[3], base;
 };
 
-static double integral(const struct integrand *f, const double (*x)[3])
+static double integral_over_tetrahedron(const struct integrand *f, const double (*x)[3])
 {
     double u[3], v[3], w[3], across[3], sum = 4.0 * f->base;
     tact_v3_sub(u, x[1], x[0]);
@@ -35,7 +35,8 @@ static double integral(const struct integrand *f, const double (*x)[3])
     return fabs(tact_v3_dot(u, across)) / 24.0 * sum;
 }
 
-static void cross(const double *p, const double *q, double at_p, double at_q, double *out)
+static void plane_crossing_point(const double *p, const double *q, double at_p, double at_q,
+                                 double *out)
 {
     double share = at_p / (at_p - at_q);
     for (int k = 0; k < 3; k++) {
@@ -68,19 +69,20 @@ static int cut_tetrahedron_above_plane(const double (*x)[3], const double *plane
             if (ups == 4) {
                 memcpy(tet[0][k], x[up[k]], sizeof x[0]);
             } else {
-                cross(x[up[0]], x[down[k - 1]], at[up[0]], at[down[k - 1]], tet[0][k]);
+                plane_crossing_point(x[up[0]], x[down[k - 1]], at[up[0]], at[down[k - 1]],
+                                     tet[0][k]);
             }
         }
         return 1;
     }
     for (int k = 0; k < 3 && ups == 3; k++) {
         memcpy(prism[k], x[up[k]], sizeof x[0]);
-        cross(x[up[k]], x[down[0]], at[up[k]], at[down[0]], prism[3 + k]);
+        plane_crossing_point(x[up[k]], x[down[0]], at[up[k]], at[down[0]], prism[3 + k]);
     }
     for (int k = 0; k < 2 && ups == 2; k++) {
         memcpy(prism[3 * k], x[up[k]], sizeof x[0]);
-        cross(x[up[k]], x[down[0]], at[up[k]], at[down[0]], prism[3 * k + 1]);
-        cross(x[up[k]], x[down[1]], at[up[k]], at[down[1]], prism[3 * k + 2]);
+        plane_crossing_point(x[up[k]], x[down[0]], at[up[k]], at[down[0]], prism[3 * k + 1]);
+        plane_crossing_point(x[up[k]], x[down[1]], at[up[k]], at[down[1]], prism[3 * k + 2]);
     }
     split_prism((const double(*)[3])prism, tet);
     return ups ? 3 : 0;
@@ -92,7 +94,7 @@ static double integrate_within(const struct integrand *f, const double (*x)[3], 
 {
     double tet[3][4][3], sum = 0.0;
     if (k == f->part->planes) {
-        return integral(f, x);
+        return integral_over_tetrahedron(f, x);
     }
     int n = cut_tetrahedron_above_plane(x, f->part->plane[k], tet);
     for (int i = 0; i < n; i++) {
@@ -101,7 +103,7 @@ static double integrate_within(const struct integrand *f, const double (*x)[3], 
     return sum;
 }
 
-static void corners_of(const struct field_pair *pair, int of_b, uint32_t i, double (*x)[3])
+static void cell_corners(const struct field_pair *pair, int of_b, uint32_t i, double (*x)[3])
 {
     const struct tact_pressure_field *field = of_b ? pair->b : pair->a;
     int corners = field->rigid ? 3 : 4;
@@ -116,8 +118,8 @@ static void corners_of(const struct field_pair *pair, int of_b, uint32_t i, doub
 }
 
 /* Adds the plane through three points, with a fourth above it. */
-static void add_plane(struct part *part, const double *p, const double *q, const double *r,
-                      const double *above)
+static void add_plane_through_points(struct part *part, const double *p, const double *q,
+                                     const double *r, const double *above)
 {
     double u[3], v[3], up[3], *plane = part->plane[part->planes++];
     tact_v3_sub(u, q, p);
@@ -134,7 +136,7 @@ static void add_plane(struct part *part, const double *p, const double *q, const
 static void add_tetrahedron_planes(struct part *part, const double (*x)[3])
 {
     for (int k = 0; k < 4; k++) {
-        add_plane(part, x[(k + 1) % 4], x[(k + 2) % 4], x[(k + 3) % 4], x[k]);
+        add_plane_through_points(part, x[(k + 1) % 4], x[(k + 2) % 4], x[(k + 3) % 4], x[k]);
     }
 }
 
@@ -154,11 +156,11 @@ static double overlap_integral(const struct field_pair *pair, uint32_t i, uint32
     struct part part = {.planes = 0};
     struct integrand f = {.part = &part, .base = ca->base};
     double x[4][3], other[4][3], slope[3];
-    corners_of(pair, 0, i, x);
+    cell_corners(pair, 0, i, x);
     tact_m3_mul_v3(slope, pair->turn, cb->gradient);
     double base = cb->base - tact_v3_dot(slope, pair->shift);
     if (pair->b->kind == TACT_FIELD_TETS) {
-        corners_of(pair, 1, j, other);
+        cell_corners(pair, 1, j, other);
         add_tetrahedron_planes(&part, (const double(*)[3])other);
     }
     if (ca->rim & 16) {
@@ -182,7 +184,7 @@ static double integral_over_halfspace(const struct field_pair *pair, uint32_t i)
     struct part part = {.planes = 0};
     struct integrand f = {.part = &part, .base = ca->base};
     double x[4][3], slope[3];
-    corners_of(pair, 0, i, x);
+    cell_corners(pair, 0, i, x);
     tact_v3_copy(f.slope, ca->gradient);
     tact_m3_mul_v3(slope, pair->turn, pair->b->cells->gradient);
     add_positive_halfspace(&part, slope, -tact_v3_dot(slope, pair->shift));
@@ -201,7 +203,7 @@ static double integral_over_triangle_cone(const struct field_pair *pair, uint32_
     struct part part = {.planes = 0};
     struct integrand f = {.part = &part, .base = ca->base};
     double x[4][3], cone[4][3], inward[3], arm[3];
-    corners_of(pair, 1, j, cone);
+    cell_corners(pair, 1, j, cone);
     tact_m3_mul_v3(inward, pair->turn, pair->b->cells[j].gradient);
     tact_v3_copy(cone[3], apex);
     tact_v3_sub(arm, apex, cone[0]);
@@ -214,7 +216,7 @@ static double integral_over_triangle_cone(const struct field_pair *pair, uint32_
         add_positive_halfspace(&part, ca->gradient, ca->base);
     }
     if (pair->a->kind == TACT_FIELD_TETS) {
-        corners_of(pair, 0, i, x);
+        cell_corners(pair, 0, i, x);
         add_tetrahedron_planes(&part, (const double(*)[3])cone);
     } else {
         memcpy(x, cone, sizeof x);

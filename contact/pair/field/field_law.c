@@ -79,8 +79,9 @@ static void integrate_between_levels(double m, const struct level *apex, const s
 
 /* Adds integrals over t of one weight, `part`, to moments about a point: twice the area, the apex,
  * and the ends of the base, both from that point. */
-static void add_part(struct field_moments *out, double twice, const double part[3],
-                     const double *apex, const double *u, const double *w)
+static void add_triangle_part_integrals(struct field_moments *out, double twice,
+                                        const double part[3], const double *apex, const double *u,
+                                        const double *w)
 {
     double a[3], b[3], mean[3], area = twice * part[0];
     tact_v3_sub(a, u, apex);
@@ -123,8 +124,8 @@ static void integrate_triangle(double m, double area, const double (*x)[3], cons
         double twice = 2.0 * area * (upper ? 1.0 - share : share), of_load[3], of_spring[3];
         if (upper ? share < 1.0 : share > 0.0) {
             integrate_between_levels(m, &at[apex], &at[middle], of_load, of_spring);
-            add_part(load, twice, of_load, x[apex], x[middle], cut);
-            add_part(spring, twice, of_spring, x[apex], x[middle], cut);
+            add_triangle_part_integrals(load, twice, of_load, x[apex], x[middle], cut);
+            add_triangle_part_integrals(spring, twice, of_spring, x[apex], x[middle], cut);
         }
     }
 }

@@ -15,8 +15,8 @@
 
 /* Square of a part's arm over its mean square, and the number of Newton's steps for it. */
 #define USUAL_ARM_SQUARE_SHARE 0.5
-#define LEAST 0.35
-#define MOST 0.65
+#define MIN_ARM_SQUARE_SHARE 0.35
+#define MAX_ARM_SQUARE_SHARE 0.65
 enum { STEPS = 4 };
 
 /* Points first to first + count - 1: load, mean point, and second moments about it [N m^2]. */
@@ -187,7 +187,9 @@ void tact_field_friction_limit(struct field_points *points, struct tact_patch *p
     double exact = p->count ? mean_pressure_distance(points) : 0.0;
     for (int i = 0; i < STEPS && exact > 0.0; i++) {
         double miss = exact - torsion_arm_of_parts(p, square, share, &slope);
-        share = slope > 0.0 ? tact_max(LEAST, tact_min(MOST, share + miss / slope)) : share;
+        share = slope > 0.0 ? tact_max(MIN_ARM_SQUARE_SHARE,
+                                       tact_min(MAX_ARM_SQUARE_SHARE, share + miss / slope))
+                            : share;
     }
     for (int i = 0; i < p->count; i++) {
         p->arm[i] = sqrt(share * square[i]);

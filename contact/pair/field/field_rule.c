@@ -14,7 +14,7 @@ enum { STEPS = 60, RINGS = 200, SECTORS = 96 };
 #define PI 3.14159265358979323846
 
 /* The Jacobi polynomial P_n^(0, b) at x for n = TACT_FIELD_NODES, and its derivative. */
-static double jacobi(double b, double x, double *derivative)
+static double jacobi_polynomial(double b, double x, double *derivative)
 {
     double last = 1.0, p = 0.5 * ((2.0 + b) * x - b);
     for (int n = 2; n <= TACT_FIELD_NODES; n++) {
@@ -39,14 +39,14 @@ static void find_quadrature_nodes(struct field_rule *rule)
         double x = i ? root[i - 1] : -1.0 + 1e-9;
         x += i ? 1e-9 : 0.0;
         for (int k = 0; k < STEPS; k++) {
-            double p = jacobi(b, x, &slope), others = 0.0;
+            double p = jacobi_polynomial(b, x, &slope), others = 0.0;
             for (int j = 0; j < i; j++) {
                 others += 1.0 / (x - root[j]);
             }
             x -= p / (slope - p * others);
         }
         root[i] = x;
-        jacobi(b, x, &slope);
+        jacobi_polynomial(b, x, &slope);
         rule->node[i] = 0.5 * (1.0 + x);
         rule->weight[i] = rule->power / ((1.0 - x * x) * slope * slope);
     }

@@ -5,7 +5,7 @@
 #include "contact/mesh/mesh_internal.h"
 #include "contact/pair/field/field_internal.h"
 
-static void include(double *lower, double *upper, const double *from, const double *to)
+static void include_in_bounds(double *lower, double *upper, const double *from, const double *to)
 {
     for (int k = 0; k < 3; k++) {
         lower[k] = tact_min(lower[k], from[k]);
@@ -37,25 +37,26 @@ static void bound_field_cell(const struct tact_pressure_field *field, uint32_t i
     *b = nothing;
     for (int k = 0; k < corners; k++) {
         const double *x = field->vertices + 3 * (size_t)cell->corner[k];
-        include(b->lower, b->upper, x, x);
+        include_in_bounds(b->lower, b->upper, x, x);
         /* A corner belongs to the sides opposite to the others. */
         if (field->rigid || cell->rim & (31 & ~(1 << k))) {
-            include(b->rim_lower, b->rim_upper, x, x);
+            include_in_bounds(b->rim_lower, b->rim_upper, x, x);
         }
         double p = field->rigid ? 0.0 : field->pressure[cell->corner[k]];
         b->least = field->rigid ? -INFINITY : tact_min(b->least, p);
         b->most = field->rigid ? INFINITY : tact_max(b->most, p);
     }
-    include(b->slope_lower, b->slope_upper, cell->gradient, cell->gradient);
+    include_in_bounds(b->slope_lower, b->slope_upper, cell->gradient, cell->gradient);
 }
 
-static void join(const struct bounds *child, struct bounds *b)
+static void join_child_bounds(const struct bounds *child, struct bounds *b)
 {
     *b = nothing;
     for (int i = 0; i < 2; i++) {
-        include(b->lower, b->upper, child[i].lower, child[i].upper);
-        include(b->rim_lower, b->rim_upper, child[i].rim_lower, child[i].rim_upper);
-        include(b->slope_lower, b->slope_upper, child[i].slope_lower, child[i].slope_upper);
+        include_in_bounds(b->lower, b->upper, child[i].lower, child[i].upper);
+        include_in_bounds(b->rim_lower, b->rim_upper, child[i].rim_lower, child[i].rim_upper);
+        include_in_bounds(b->slope_lower, b->slope_upper, child[i].slope_lower,
+                          child[i].slope_upper);
         b->least = tact_min(b->least, child[i].least);
         b->most = tact_max(b->most, child[i].most);
     }
@@ -74,8 +75,8 @@ static void fill_field_box(const double *lower, const double *upper, struct fiel
     box->radius = tact_v3_norm(box->half);
 }
 
-static void build(struct tact_pressure_field *field, size_t node, struct tact_tree_item *items,
-                  size_t count, struct bounds *b)
+static void build_field_subtree(struct tact_pressure_field *field, size_t node,
+                                struct tact_tree_item *items, size_t count, struct bounds *b)
 {
     struct bounds child[2];
     struct field_node *n = &field->nodes[node];
@@ -87,9 +88,9 @@ static void build(struct tact_pressure_field *field, size_t node, struct tact_tr
         tact_tree_sort(items, count);
         size_t first = field->node_count;
         field->node_count += 2;
-        build(field, first, items, count / 2, &child[0]);
-        build(field, first + 1, items + count / 2, count - count / 2, &child[1]);
-        join(child, b);
+        build_field_subtree(field, first, items, count / 2, &child[0]);
+        build_field_subtree(field, first + 1, items + count / 2, count - count / 2, &child[1]);
+        join_child_bounds(child, b);
         n->first = (uint32_t)first;
     }
     fill_field_box(b->lower, b->upper, &n->all);
@@ -119,7 +120,7 @@ int tact_field_build_tree(struct tact_pressure_field *field)
         }
     }
     field->node_count = 1;
-    build(field, 0, items, field->cell_count, &bounds);
+    build_field_subtree(field, 0, items, field->cell_count, &bounds);
     for (int k = 0; k < 3; k++) {
         field->size += 2.0 * field->nodes->all.half[k];
     }

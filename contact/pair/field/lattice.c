@@ -91,7 +91,7 @@ static double triangle_plane_coordinate(const struct cast *c, double u, double v
     return tact_min(tact_max(at, least), most);
 }
 
-static size_t line_of(const struct cast *c, int u, int v)
+static size_t index_of_line(const struct cast *c, int u, int v)
 {
     return (size_t)v * (size_t)c->l->nodes[c->across[0]] + (size_t)u;
 }
@@ -110,7 +110,7 @@ static void cast_triangle(const struct cast *c, uint32_t triangle, struct lattic
             continue;
         }
         for (int u = (int)ceil(ends[0]); u < ends[1]; u++) {
-            size_t line = line_of(c, u, v);
+            size_t line = index_of_line(c, u, v);
             if (!lines->at) {
                 lines->first[line + 1]++;
             } else {
@@ -247,7 +247,7 @@ static void shorten_arms_at_surface(struct lattice *l, int axis)
     }
 }
 
-static int list_inside(struct lattice *l)
+static int list_inside_nodes(struct lattice *l)
 {
     size_t crossings = 0;
     for (int k = 0; k < 3; k++) {
@@ -292,7 +292,7 @@ int tact_lattice_create(const struct tact_mesh *mesh, double cell, double most, 
     for (int k = 0; k < 3; k++) {
         mark_surface_nodes(l, k);
     }
-    rc = list_inside(l);
+    rc = list_inside_nodes(l);
     for (int k = 0; k < 3 && !rc; k++) {
         shorten_arms_at_surface(l, k);
     }
@@ -330,7 +330,7 @@ static void triangle_normal(const struct tact_mesh *mesh, uint32_t triangle, dou
 
 /* Largest cosine between the normals of two faces that enclose a part, and smallest between the
  * line and a normal. The first excludes wedges, which are thin at their edges for any lattice. */
-#define APART (-0.97)
+#define THIN_PART_NORMAL_COSINE (-0.97)
 #define MIN_LINE_NORMAL_COSINE 0.5
 
 /* Lines through thin parts, the thinnest first. */
@@ -362,7 +362,7 @@ static int find_thin_part_on_line(const struct lattice *l, int axis, size_t line
     const size_t across[2] = {line % (size_t)l->nodes[u], line / (size_t)l->nodes[u]};
     triangle_normal(l->mesh, lines->triangle[i], n[0]);
     triangle_normal(l->mesh, lines->triangle[i + 1], n[1]);
-    if (-n[0][axis] < MIN_LINE_NORMAL_COSINE || tact_v3_dot(n[0], n[1]) > APART) {
+    if (-n[0][axis] < MIN_LINE_NORMAL_COSINE || tact_v3_dot(n[0], n[1]) > THIN_PART_NORMAL_COSINE) {
         return 0;
     }
     out->cells = -n[0][axis] * (to - from);

@@ -13,7 +13,8 @@
 #include "contact/vec.h"
 
 enum { MAX_RELAXATION_SWEEPS = 4000 };
-#define SOLVED 1e-9 /* relative change of a value in a sweep at which the sweeps end */
+#define CONVERGED_VALUE_CHANGE                                                                     \
+    1e-9 /* relative change of a value in a sweep at which the sweeps end */
 #define PI 3.14159265358979323846
 
 /* A boundary value problem on the nodes inside: lap u = u / length^2. */
@@ -80,8 +81,8 @@ static double solve_node(const struct problem *p, size_t node)
     return sum / own;
 }
 
-/* One sweep over the nodes. Returns 1 where a value changes by more than SOLVED. */
-static int sweep(const struct problem *p)
+/* One sweep over the nodes. Returns 1 where a value changes by more than CONVERGED_VALUE_CHANGE. */
+static int sweep_all_nodes(const struct problem *p)
 {
     struct lattice *l = p->l;
     const size_t sx = l->stride[0], sy = l->stride[1], sz = l->stride[2];
@@ -108,7 +109,7 @@ static int sweep(const struct problem *p)
         }
         double change = p->relax * (to - *u);
         *u += change;
-        moves |= fabs(change) > SOLVED * fabs(*u);
+        moves |= fabs(change) > CONVERGED_VALUE_CHANGE * fabs(*u);
     }
     return moves;
 }
@@ -157,11 +158,11 @@ static int give_arms_to_isolated_nodes(struct lattice *l)
     return 0;
 }
 
-static int relax(struct problem *p, struct tact_error *err)
+static int relax_until_converged(struct problem *p, struct tact_error *err)
 {
     int sweeps = 0;
     p->relax = optimal_relaxation_factor(p->l, p->screen);
-    while (sweeps < MAX_RELAXATION_SWEEPS && sweep(p)) {
+    while (sweeps < MAX_RELAXATION_SWEEPS && sweep_all_nodes(p)) {
         sweeps++;
     }
     return sweeps < MAX_RELAXATION_SWEEPS
@@ -176,7 +177,7 @@ static int solve_screened(struct lattice *l, double thickness, struct tact_error
     for (size_t i = 0; i < l->inside_count; i++) {
         l->value[l->inside[i]] = 1.0;
     }
-    int rc = relax(&p, err);
+    int rc = relax_until_converged(&p, err);
     for (size_t i = 0; i < l->inside_count; i++) {
         double *u = &l->value[l->inside[i]];
         *u = -thickness * tact_log(tact_min(tact_max(*u, 1e-300), 1.0));
@@ -213,7 +214,7 @@ static int solve_laplace(struct lattice *l, double thickness, struct tact_error 
         *u = tact_min(*u / thickness, 1.0);
     }
     p.depth = depth;
-    int rc = core ? relax(&p, err)
+    int rc = core ? relax_until_converged(&p, err)
                   : tact_error_set(err, -EDOM,
                                    "no place of the mesh is %g m deep, where a laplace field has "
                                    "its core; expected a smaller thickness, or another kind",

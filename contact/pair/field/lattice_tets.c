@@ -69,7 +69,7 @@ static int has_block_inside_nodes(const struct lattice *l, const int at[3], int 
 
 /* The value at a node of a block, interpolated from its corners. f: position in the block [steps].
  */
-static double interpolate(const double corner[8], const int f[3], int size)
+static double interpolate_in_block(const double corner[8], const int f[3], int size)
 {
     int order[3] = {0, 1, 2}, mask = 0;
     for (int i = 0; i < 2; i++) {
@@ -102,7 +102,7 @@ static int is_beside_inside_node(const struct lattice *l, size_t node, const int
 }
 
 /* The largest slope between neighbouring nodes of a block, at most 1. */
-static double steepest(const struct lattice *l, const int at[3], int size)
+static double largest_block_slope(const struct lattice *l, const int at[3], int size)
 {
     double most = 0.0;
     for (int z = 0; z <= size; z++) {
@@ -131,7 +131,7 @@ static int is_extent_linear_in_block(const struct cells *c, const int at[3], int
         }
         corner[i] = l->value[node];
     }
-    double tolerance = c->tolerance * steepest(l, at, size);
+    double tolerance = c->tolerance * largest_block_slope(l, at, size);
     for (int z = 0; z <= size; z++) {
         for (int y = 0; y <= size; y++) {
             for (int x = 0; x <= size; x++) {
@@ -145,7 +145,7 @@ static int is_extent_linear_in_block(const struct cells *c, const int at[3], int
                 }
                 double value = l->value[node];
                 double most = tolerance + c->deeper * tact_max(value, 0.0);
-                if (!(fabs(interpolate(corner, f, size) - value) <= most)) {
+                if (!(fabs(interpolate_in_block(corner, f, size) - value) <= most)) {
                     return 0;
                 }
             }
@@ -154,7 +154,7 @@ static int is_extent_linear_in_block(const struct cells *c, const int at[3], int
     return 1;
 }
 
-static void divide(struct cells *c, const int at[3], int level);
+static void divide_block_if_needed(struct cells *c, const int at[3], int level);
 
 static void place_block(struct cells *c, const int at[3], int level)
 {
@@ -164,11 +164,11 @@ static void place_block(struct cells *c, const int at[3], int level)
     } else if (!level || is_extent_linear_in_block(c, at, size)) {
         set_block_level(c, at, size, level);
     } else {
-        divide(c, at, level);
+        divide_block_if_needed(c, at, level);
     }
 }
 
-static void divide(struct cells *c, const int at[3], int level)
+static void divide_block_if_needed(struct cells *c, const int at[3], int level)
 {
     int half = 1 << (level - 1);
     for (int i = 0; i < 8; i++) {
@@ -240,7 +240,7 @@ static void *grown(struct cells *c, void *old, size_t *room, size_t need, size_t
     return now ? now : old;
 }
 
-static uint32_t vertex_of(struct cells *c, size_t node)
+static uint32_t vertex_of_node(struct cells *c, size_t node)
 {
     struct tact_extent *out = c->out;
     if (!c->vertex[node] && !c->full) {
@@ -276,7 +276,7 @@ static void add_lattice_tet(struct cells *c, size_t p, size_t q, size_t r, size_
     }
     uint32_t *tet = out->tets + 4 * out->tet_count++;
     for (int k = 0; k < 4; k++) {
-        tet[k] = vertex_of(c, node[k]);
+        tet[k] = vertex_of_node(c, node[k]);
     }
 }
 
@@ -368,7 +368,7 @@ static void add_kuhn_tetrahedra(struct cells *c, const int at[3], int size)
     }
 }
 
-static int add_block(struct cells *c, const int at[3], int level)
+static int add_block_tetrahedra(struct cells *c, const int at[3], int level)
 {
     int size = 1 << level, any = 0;
     struct face face[6];
@@ -415,7 +415,7 @@ int tact_lattice_tets(const struct lattice *l, double tolerance, double deeper,
     c.vertex = calloc(l->count, sizeof *c.vertex);
     if (c.level && c.vertex) {
         place_all_blocks(&c);
-        visit_all_blocks(&c, add_block);
+        visit_all_blocks(&c, add_block_tetrahedra);
     }
     int rc = !c.level || !c.vertex || c.full ? -ENOMEM : out->tet_count ? 0 : -EDOM;
     free(c.level);

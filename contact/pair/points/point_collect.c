@@ -58,7 +58,7 @@ void tact_points_begin_tick(struct point_store *store)
 }
 
 /* A new point of the current pair, or NULL where the capacity is exceeded. */
-static struct point *add_point(struct point_store *store, int pair, const uint64_t key[2])
+static struct point *add_store_point(struct point_store *store, int pair, const uint64_t key[2])
 {
     struct point_list *now = &store->now;
     if (now->count >= store->room) {
@@ -77,7 +77,7 @@ void tact_points_add_vertex(struct point_store *store, int pair, const double *p
                             const uint64_t key[2])
 {
     const double *frame = store->now.frame + 12 * pair;
-    struct point *point = add_point(store, pair, key);
+    struct point *point = add_store_point(store, pair, key);
     if (point) {
         double arm[3];
         tact_v3_sub(arm, place, frame);
@@ -86,10 +86,10 @@ void tact_points_add_vertex(struct point_store *store, int pair, const double *p
 }
 
 /* A point in the plane of the patch. */
-static void add_flat(struct point_store *store, int pair, double t1, double t2)
+static void add_point_in_patch_plane(struct point_store *store, int pair, double t1, double t2)
 {
     static const uint64_t keyed_by_place[2] = {0, 0};
-    struct point *point = add_point(store, pair, keyed_by_place);
+    struct point *point = add_store_point(store, pair, keyed_by_place);
     if (point) {
         tact_v3_set(point->at, 0.0, t1, t2);
     }
@@ -107,7 +107,7 @@ void tact_points_collect(struct point_store *store, int pair, const struct tact_
     int convex = !tact_shape_type(a->kind)->concave && !tact_shape_type(b->kind)->concave;
     if (patch->corners && convex) {
         for (int i = 0; i < patch->corners; i++) {
-            add_flat(store, pair, patch->corner[i][0], patch->corner[i][1]);
+            add_point_in_patch_plane(store, pair, patch->corner[i][0], patch->corner[i][1]);
         }
     } else if (patch->kind == TACT_PATCH_ELLIPSE && (a->mesh || plane_a) && (b->mesh || plane_b)) {
         tact_points_add_overlap_vertices(store, pair, plane_a ? b->mesh : a->mesh,
@@ -115,7 +115,7 @@ void tact_points_collect(struct point_store *store, int pair, const struct tact_
                                          plane_a ? pa : pb);
     }
     if (!store->now.pair_points[pair]) { /* round, soft, or too thin to have vertices in it */
-        add_flat(store, pair, 0.0, 0.0);
+        add_point_in_patch_plane(store, pair, 0.0, 0.0);
     }
 }
 

@@ -7,7 +7,7 @@
 #include "contact/pair/points/point_internal.h"
 
 /* r += T' p: force, and its torque about the patch's centre. */
-static void add_wrench(double *r, const double *at, const double *p)
+static void add_point_wrench(double *r, const double *at, const double *p)
 {
     double torque[3];
     tact_v3_cross(torque, at, p);
@@ -23,11 +23,11 @@ static void velocity_at(double *v, const double *at, const double *u)
     tact_v3_add(v, u, turn);
 }
 
-static void prepare(struct point *point, const double *s)
+static void prepare_point(struct point *point, const double *s)
 {
     for (int k = 0; k < 3; k++) {
         double unit[3] = {k == 0, k == 1, k == 2}, wrench[6] = {0.0}, column[6], v[3];
-        add_wrench(wrench, point->at, unit);
+        add_point_wrench(wrench, point->at, unit);
         for (int i = 0; i < 6; i++) {
             column[i] = 0.0;
             for (int j = 0; j < 6; j++) {
@@ -59,7 +59,7 @@ void tact_points_prepare(struct point_store *store, int pair, const struct tact_
 {
     struct point *points = store->now.points + store->now.first[pair];
     for (int i = 0; i < store->now.pair_points[pair]; i++) {
-        prepare(&points[i], in->s);
+        prepare_point(&points[i], in->s);
     }
 }
 
@@ -71,15 +71,16 @@ struct slip {
     double p[3];
 };
 
-static double slip_equation(void *user, double g)
+static double evaluate_point_slip_equation(void *user, double g)
 {
     struct slip *slip = user;
     const struct point *point = slip->point;
     double i0 = 1.0 / (point->l[0] + g), i1 = 1.0 / (point->l[1] + g);
     double c0 = point->c[0], c1 = point->c[1];
-    double push = c0 * i0 * slip->b[1] + c1 * i1 * slip->b[2] - slip->b[0];
+    double normal_drive = c0 * i0 * slip->b[1] + c1 * i1 * slip->b[2] - slip->b[0];
     double mass = point->s[0] - c0 * c0 * i0 - c1 * c1 * i1;
-    double f = push > 0.0 && mass > TACT_PIVOT_FLOOR * point->s[0] ? push / mass : 0.0;
+    double f =
+        normal_drive > 0.0 && mass > TACT_PIVOT_FLOOR * point->s[0] ? normal_drive / mass : 0.0;
     slip->p[0] = f;
     slip->p[1] = -(slip->b[1] + c0 * f) * i0;
     slip->p[2] = -(slip->b[2] + c1 * f) * i1;
@@ -96,7 +97,7 @@ static void solve_slipping_point(const struct point *point, double mu, const dou
         .point = point, .b = {b[0], cs * b[1] + sn * b[2], cs * b[2] - sn * b[1]}, .mu = mu};
     double lo = 0.0, flo = -1.0, hi = 1e-3 * (point->l[0] + point->l[1]), fhi = -1.0;
     for (int i = 0; i < 24 && mu > 0.0; i++) {
-        fhi = slip_equation(&slip, hi);
+        fhi = evaluate_point_slip_equation(&slip, hi);
         if (fhi >= 0.0) {
             break;
         }
@@ -105,7 +106,7 @@ static void solve_slipping_point(const struct point *point, double mu, const dou
         hi *= 16.0;
     }
     if (fhi > 0.0) {
-        tact_root_find(slip_equation, &slip, lo, flo, hi, fhi, 80);
+        tact_root_find(evaluate_point_slip_equation, &slip, lo, flo, hi, fhi, 80);
     }
     if (!(mu > 0.0)) {
         tact_v3_set(slip.p, -b[0] / point->s[0], 0.0, 0.0);
@@ -184,7 +185,7 @@ void tact_points_solve(struct point_store *store, int pair,
             u[k] += tact_v3_dot(point->w + 3 * k, d);
         }
         tact_v3_copy(point->p, p);
-        add_wrench(r, point->at, p);
+        add_point_wrench(r, point->at, p);
         pass->size += tact_v3_dot(p, p);
         pass->change += tact_v3_dot(d, d);
         slipping += limit == TACT_LIMIT_CONE;

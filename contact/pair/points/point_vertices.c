@@ -40,14 +40,14 @@ static void make_transform(struct transform *v, const struct tact_pose *from,
     v->pose = to;
 }
 
-static void vertex_of(const struct transform *v, uint32_t index, double *out)
+static void vertex_in_other_frame(const struct transform *v, uint32_t index, double *out)
 {
     tact_m3_mul_v3(out, v->rot, v->from->vertices + 3 * (size_t)index);
     tact_v3_add(out, out, v->shift);
 }
 
-static void emit(const struct transform *v, const double *at, uint64_t kind, uint64_t i, uint64_t j,
-                 uint64_t k)
+static void store_contact_point(const struct transform *v, const double *at, uint64_t kind,
+                                uint64_t i, uint64_t j, uint64_t k)
 {
     const uint64_t key[2] = {kind << 32 | i, j << 32 | k};
     double place[3];
@@ -56,8 +56,8 @@ static void emit(const struct transform *v, const double *at, uint64_t kind, uin
 }
 
 /** The bounding box of a node of `from`, in the axes of `to`. */
-static void box_of(const struct transform *v, const struct tact_mesh_node *node, double *lower,
-                   double *upper)
+static void node_box_in_other_frame(const struct transform *v, const struct tact_mesh_node *node,
+                                    double *lower, double *upper)
 {
     double middle[3], half[3], reach[3];
     for (int k = 0; k < 3; k++) {
@@ -78,8 +78,8 @@ static int boxes_meet(const double *lower, const double *upper, const struct tac
 }
 
 /** Intersection of the line p + t d with a triangle: 1 and t, or 0. */
-static int meets(const double *p, const double *d, const double *a, const double *b,
-                 const double *c, double *t)
+static int line_triangle_intersection(const double *p, const double *d, const double *a,
+                                      const double *b, const double *c, double *t)
 {
     double e[3], f[3], s[3], q[3], r[3];
     tact_v3_sub(e, b, a);
@@ -117,7 +117,7 @@ static void intersect_triangle_edges(const struct transform *v, uint32_t from, u
     double p[3][3];
     corners_of(v->to, to, c);
     for (int k = 0; k < 3; k++) {
-        vertex_of(v, t[k], p[k]);
+        vertex_in_other_frame(v, t[k], p[k]);
     }
     for (int k = 0; k < 3; k++) {
         int next = (k + 1) % 3;
@@ -126,10 +126,10 @@ static void intersect_triangle_edges(const struct transform *v, uint32_t from, u
             continue;
         }
         tact_v3_sub(d, p[next], p[k]);
-        if (meets(p[k], d, c[0], c[1], c[2], &at) && at >= 0.0 && at <= 1.0) {
+        if (line_triangle_intersection(p[k], d, c[0], c[1], c[2], &at) && at >= 0.0 && at <= 1.0) {
             tact_v3_scale(d, d, at);
             tact_v3_add(d, d, p[k]);
-            emit(v, d, (uint64_t)v->crossing, t[k], t[next], to);
+            store_contact_point(v, d, (uint64_t)v->crossing, t[k], t[next], to);
         }
     }
 }
@@ -145,7 +145,7 @@ static void intersect_meshes(const struct transform *v, const struct transform *
         const struct tact_mesh_node *b = &v->to->nodes[stack[top][1]];
         uint32_t ia = stack[top][0], ib = stack[top][1];
         double lower[3], upper[3];
-        box_of(v, a, lower, upper);
+        node_box_in_other_frame(v, a, lower, upper);
         if (!boxes_meet(lower, upper, b)) {
             continue;
         }
@@ -215,7 +215,7 @@ static int is_inside(const struct tact_mesh *mesh, const double *p)
             const double *c[3];
             double t;
             corners_of(mesh, node->first + i, c);
-            crossings += meets(p, d, c[0], c[1], c[2], &t) && t > 0.0;
+            crossings += line_triangle_intersection(p, d, c[0], c[1], c[2], &t) && t > 0.0;
         }
         if (!node->count) {
             stack[top++] = node->first + 1;
@@ -233,9 +233,9 @@ static void add_vertex(const struct transform *v, uint32_t index, int known)
         return;
     }
     v->store->seen[index] = v->store->stamp;
-    vertex_of(v, index, at);
+    vertex_in_other_frame(v, index, at);
     if (known || (v->to ? is_inside(v->to, at) : at[2] <= 0.0)) {
-        emit(v, at, (uint64_t)v->inside, index, 0, 0);
+        store_contact_point(v, at, (uint64_t)v->inside, index, 0, 0);
     }
 }
 
@@ -252,7 +252,7 @@ static void list_inside(const struct transform *v)
         int inside = (int)stack[top][1];
         double lower[3], upper[3];
         if (!inside) {
-            box_of(v, node, lower, upper);
+            node_box_in_other_frame(v, node, lower, upper);
             int away = v->to ? !boxes_meet(lower, upper, &v->to->nodes[0]) : lower[2] > 0.0;
             int clear = v->to ? is_box_clear_of_leaves(v->to, lower, upper) : upper[2] <= 0.0;
             double middle[3] = {0.5 * (lower[0] + upper[0]), 0.5 * (lower[1] + upper[1]),
@@ -280,7 +280,7 @@ static void cross_plane_of_other(const struct transform *v)
     while (top > 0) {
         const struct tact_mesh_node *node = &v->from->nodes[stack[--top]];
         double lower[3], upper[3];
-        box_of(v, node, lower, upper);
+        node_box_in_other_frame(v, node, lower, upper);
         if (lower[2] > 0.0 || upper[2] < 0.0) {
             continue;
         }
@@ -288,13 +288,13 @@ static void cross_plane_of_other(const struct transform *v)
             const uint32_t *t = v->from->triangles + 3 * (size_t)(node->first + i / 3);
             uint32_t from = t[i % 3], to = t[(i + 1) % 3];
             double p[3], q[3];
-            vertex_of(v, from, p);
-            vertex_of(v, to, q);
+            vertex_in_other_frame(v, from, p);
+            vertex_in_other_frame(v, to, q);
             if (from < to && (p[2] <= 0.0) != (q[2] <= 0.0)) {
                 double share = p[2] / (p[2] - q[2]);
                 tact_v3_sub(q, q, p);
                 tact_v3_axpy(p, share, q);
-                emit(v, p, (uint64_t)v->crossing, from, to, 0);
+                store_contact_point(v, p, (uint64_t)v->crossing, from, to, 0);
             }
         }
         if (!node->count) {

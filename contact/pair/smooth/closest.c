@@ -3,10 +3,10 @@
 #include <errno.h>
 #include <string.h>
 
-#define STEPS 20                 /* maximum number of steps of Newton's method */
-#define ROUNDING_STEP_RATIO 1e-8 /* relative to the radii: size of a step that is rounding */
-#define TURN 0.5                 /* largest rotation of a normal in a step [rad] */
-#define MAX_ASCENT_STEPS 100     /* largest number of steps of the search along normals */
+#define STEPS 20                     /* maximum number of steps of Newton's method */
+#define ROUNDING_STEP_RATIO 1e-8     /* relative to the radii: size of a step that is rounding */
+#define MAX_NORMAL_ROTATION_STEP 0.5 /* largest rotation of a normal in a step [rad] */
+#define MAX_ASCENT_STEPS 100         /* largest number of steps of the search along normals */
 #define NEAR 0.05 /* [rad] of remaining rotation from which Newton's method is used */
 #define HALVINGS 40
 #define ARMIJO_INCREASE_RATIO 1e-4
@@ -59,8 +59,8 @@ static void curvature_form(const double turn[9], const double bend[9], const dou
 /* Projects both points onto their surfaces and computes normal, gap and curvature. miss: sum of the
  * outward normals along t1, t2; aside: from B's point to A's along them. The normal is the mean of
  * the two, so that rounding of neither surface decides alone. */
-static int evaluate(const struct smooth_pair *pair, struct smooth_contact *c, double miss[2],
-                    double aside[2])
+static int evaluate_closest_points(const struct smooth_pair *pair, struct smooth_contact *c,
+                                   double miss[2], double aside[2])
 {
     struct tact_surface_point point[2];
     double normal[2][3], sum[3], d[3], *n = c->frame;
@@ -92,7 +92,7 @@ static int evaluate(const struct smooth_pair *pair, struct smooth_contact *c, do
 }
 
 /* r = M x. */
-static void apply2(const double m[4], const double x[2], double r[2])
+static void multiply_2x2(const double m[4], const double x[2], double r[2])
 {
     r[0] = m[0] * x[0] + m[1] * x[1];
     r[1] = m[2] * x[0] + m[3] * x[1];
@@ -118,14 +118,14 @@ static int newton_step(const struct smooth_contact *c, const double miss[2], con
     const double off[2] = {aside[0] + 0.5 * c->gap * miss[0], aside[1] + 0.5 * c->gap * miss[1]};
     double m[4], right[2], turned[2];
     relative_curvature(c, m);
-    apply2(c->bend[1], off, right);
+    multiply_2x2(c->bend[1], off, right);
     for (int i = 0; i < 2; i++) {
         right[i] = -miss[i] - right[i];
     }
     if (!tact_smooth_solve_2x2(m, right, step[0])) {
         return 0;
     }
-    apply2(c->bend[0], step[0], turned);
+    multiply_2x2(c->bend[0], step[0], turned);
     for (int i = 0; i < 2; i++) {
         step[1][i] = step[0][i] + c->gap * turned[i] + off[i];
     }
@@ -139,12 +139,12 @@ static double take_newton_step(const struct smooth_pair *pair, struct smooth_con
     double size = 0.0, turns = 0.0, bend = 0.0;
     for (int k = 0; k < 2; k++) {
         double turned[2];
-        apply2(c->bend[k], step[k], turned);
+        multiply_2x2(c->bend[k], step[k], turned);
         turns = tact_max(turns, tact_hypot(turned[0], turned[1]));
         size += tact_hypot(step[k][0], step[k][1]);
         bend = tact_max(bend, fabs(c->bend[k][0]) + fabs(c->bend[k][3]));
     }
-    double share = turns > TURN ? TURN / turns : 1.0;
+    double share = turns > MAX_NORMAL_ROTATION_STEP ? MAX_NORMAL_ROTATION_STEP / turns : 1.0;
     for (int k = 0; k < 2; k++) {
         double move[3], local[3];
         tact_v3_scale(move, c->frame + 3, share * step[k][0]);
@@ -192,7 +192,7 @@ static int is_minimum(const struct smooth_contact *c)
         const double unit[2] = {i == 0, i == 1};
         double column[2], bent[2];
         tact_smooth_solve_2x2(s, unit, column);
-        apply2(flat, column, bent);
+        multiply_2x2(flat, column, bent);
         m[i] = other[i] + bent[0];
         m[2 + i] = other[2 + i] + bent[1];
     }
@@ -203,7 +203,7 @@ int tact_smooth_follow_closest(const struct smooth_pair *pair, struct smooth_con
 {
     double miss[2], aside[2], step[2][2];
     for (int i = 0; i < STEPS; i++) {
-        if (evaluate(pair, c, miss, aside) || !newton_step(c, miss, aside, step)) {
+        if (evaluate_closest_points(pair, c, miss, aside) || !newton_step(c, miss, aside, step)) {
             return -EDOM;
         }
         double size = take_newton_step(pair, c, step);
@@ -211,7 +211,7 @@ int tact_smooth_follow_closest(const struct smooth_pair *pair, struct smooth_con
             return -EDOM;
         }
         if (size <= ROUNDING_STEP_RATIO) {
-            return evaluate(pair, c, miss, aside) || !is_minimum(c) ? -EDOM : 0;
+            return evaluate_closest_points(pair, c, miss, aside) || !is_minimum(c) ? -EDOM : 0;
         }
     }
     return -EDOM;
@@ -318,10 +318,10 @@ static double search_along_ascent(const struct smooth_pair *pair, const struct s
         tact_v3_axpy(to, share * turn[0], c->frame + 3);
         tact_v3_axpy(to, share * turn[1], c->frame + 6);
         tact_v3_normalize(to, to);
-        double risen = support_distance(pair, to, &next, d);
-        if (risen >= distance + ARMIJO_INCREASE_RATIO * share * slope) {
+        double increased_distance = support_distance(pair, to, &next, d);
+        if (increased_distance >= distance + ARMIJO_INCREASE_RATIO * share * slope) {
             tact_v3_copy(n, to);
-            return risen;
+            return increased_distance;
         }
     }
     return distance;
@@ -337,7 +337,7 @@ static int search_direction(const struct smooth_pair *pair, struct smooth_contac
     double distance = first_direction(pair, n);
     for (int i = 0; i < MAX_ASCENT_STEPS; i++) {
         support_distance(pair, n, c, d);
-        if (evaluate(pair, c, miss, aside)) {
+        if (evaluate_closest_points(pair, c, miss, aside)) {
             return -EDOM;
         }
         double slope = ascent_direction(c, aside, turn), size = tact_hypot(turn[0], turn[1]);
@@ -349,11 +349,11 @@ static int search_direction(const struct smooth_pair *pair, struct smooth_contac
                 return 0;
             }
         }
-        double risen = search_along_ascent(pair, c, distance, turn, slope, n);
-        if (!(risen > distance)) {
+        double increased_distance = search_along_ascent(pair, c, distance, turn, slope, n);
+        if (!(increased_distance > distance)) {
             return tact_smooth_follow_closest(pair, c);
         }
-        distance = risen;
+        distance = increased_distance;
     }
     return tact_smooth_follow_closest(pair, c);
 }

@@ -4,7 +4,7 @@
 #include "contact/elementary.h"
 #include "contact/pair/smooth/search_internal.h"
 
-#define SAMPLES 64 /* samples of a ring: 6 degrees apart */
+#define RING_SAMPLES 64 /* samples of a ring: 6 degrees apart */
 #define SEARCHED_RING_DISTANCE                                                                     \
     0.25          /* relative to a ring's radius: contacts farther away are not searched */
 #define SAME 1e-6 /* relative to a ring's radius: distance up to which contacts are the same */
@@ -64,7 +64,7 @@ int tact_smooth_index_of_flat_halfspace(const struct smooth_pair *pair)
 }
 
 /* The lowest point of a torus over a plane: on its tube, below the lowest point of its ring. */
-static int find_lowest(const struct smooth_pair *pair, struct smooth_contact *c)
+static int find_lowest_torus_point(const struct smooth_pair *pair, struct smooth_contact *c)
 {
     double axis[3], up[3], down[3], at[3];
     int plane = axis_and_up(pair, axis, up), torus = 1 - plane;
@@ -87,14 +87,14 @@ static int find_lowest(const struct smooth_pair *pair, struct smooth_contact *c)
 /* A torus relative to the other shape. */
 struct ring {
     const struct smooth_pair *pair;
-    int torus;             /* its index in the pair */
-    double center[3];      /* center of the ring, in the other's frame [m] */
-    double along[2][3];    /* the ring's radii along the torus' x and y, in the same frame [m] */
-    double back[9];        /* from the other's frame to the torus' */
-    double value[SAMPLES]; /* around it [m] */
+    int torus;          /* its index in the pair */
+    double center[3];   /* center of the ring, in the other's frame [m] */
+    double along[2][3]; /* the ring's radii along the torus' x and y, in the same frame [m] */
+    double back[9];     /* from the other's frame to the torus' */
+    double value[RING_SAMPLES]; /* around it [m] */
 };
 
-static void open_ring(const struct smooth_pair *pair, int torus, struct ring *ring)
+static void init_torus_ring(const struct smooth_pair *pair, int torus, struct ring *ring)
 {
     const double *to = pair->turn[torus], *other = pair->turn[1 - torus];
     double apart[3], x[3], y[3];
@@ -119,7 +119,8 @@ static void open_ring(const struct smooth_pair *pair, int torus, struct ring *ri
 /* Distance of the tube from the other surface at an angle of the ring, given by its cosine and
  * sine, and the opposite point. The distance of a tube is that of its middle line, less its radius.
  */
-static double distance_at(const struct ring *ring, double c, double s, struct tact_surface_point *p)
+static double tube_distance_at_angle(const struct ring *ring, double c, double s,
+                                     struct tact_surface_point *p)
 {
     double at[3], d[3];
     tact_v3_copy(at, ring->center);
@@ -136,9 +137,9 @@ static void sample_ring(struct ring *ring)
 {
     static const double step[2] = {0.99518472667219688624, 0.09801714032956060199}; /* 2 pi / 64 */
     double c = 1.0, s = 0.0;
-    for (int i = 0; i < SAMPLES; i++) {
+    for (int i = 0; i < RING_SAMPLES; i++) {
         struct tact_surface_point p;
-        ring->value[i] = distance_at(ring, c, s, &p);
+        ring->value[i] = tube_distance_at_angle(ring, c, s, &p);
         double next = c * step[0] - s * step[1];
         s = s * step[0] + c * step[1];
         c = next;
@@ -150,12 +151,13 @@ static void sample_ring(struct ring *ring)
 static int closest_points_from_sample(const struct ring *ring, int i, struct smooth_contact *c)
 {
     const double *f = ring->value, *size = ring->pair->shape[ring->torus]->size;
-    double before = f[(i + SAMPLES - 1) % SAMPLES], after = f[(i + 1) % SAMPLES], out[3];
+    double before = f[(i + RING_SAMPLES - 1) % RING_SAMPLES], after = f[(i + 1) % RING_SAMPLES],
+           out[3];
     double bend = before + after - 2.0 * f[i];
     double part = bend > 0.0 ? 0.5 * (before - after) / bend : 0.0;
-    double angle = 2.0 * 3.14159265358979323846 * (i + part) / SAMPLES;
+    double angle = 2.0 * 3.14159265358979323846 * (i + part) / RING_SAMPLES;
     struct tact_surface_point p;
-    if (!(distance_at(ring, tact_cos(angle), tact_sin(angle), &p) < INFINITY)) {
+    if (!(tube_distance_at_angle(ring, tact_cos(angle), tact_sin(angle), &p) < INFINITY)) {
         return -EDOM;
     }
     tact_m3_mul_v3(out, ring->back, p.normal);
@@ -191,12 +193,12 @@ static int find_along_ring(const struct smooth_pair *pair, int torus,
     struct ring ring;
     const double radius = pair->shape[torus]->size[0];
     int found = 0;
-    open_ring(pair, torus, &ring);
+    init_torus_ring(pair, torus, &ring);
     sample_ring(&ring);
-    for (int i = 0; i < SAMPLES; i++) {
+    for (int i = 0; i < RING_SAMPLES; i++) {
         struct smooth_contact c;
-        double before = ring.value[(i + SAMPLES - 1) % SAMPLES], at = ring.value[i];
-        if (at <= before && at <= ring.value[(i + 1) % SAMPLES] &&
+        double before = ring.value[(i + RING_SAMPLES - 1) % RING_SAMPLES], at = ring.value[i];
+        if (at <= before && at <= ring.value[(i + 1) % RING_SAMPLES] &&
             at <= SEARCHED_RING_DISTANCE * radius && !closest_points_from_sample(&ring, i, &c)) {
             found = tact_smooth_add_contact(contact, found, &c, SAME * radius);
         }
@@ -211,7 +213,7 @@ int tact_smooth_find_contacts(const struct smooth_pair *pair,
     if (tact_smooth_supports_convex_pair(pair->shape[0], pair->shape[1])) {
         rc = tact_smooth_find_closest(pair, contact);
     } else if (is_halfspace(pair->shape[0]) || is_halfspace(pair->shape[1])) {
-        rc = find_lowest(pair, contact);
+        rc = find_lowest_torus_point(pair, contact);
     } else {
         return find_along_ring(pair, is_torus(pair->shape[0]) ? 0 : 1, contact);
     }

@@ -14,14 +14,15 @@
     1e-6 /* relative to the smaller surface: distance up to which contacts are the same            \
           */
 #define MAX_CURVATURE_GROWTH                                                                       \
-    1.5          /* by how much more a closed form may bend within a ball than at its middle */
-#define WIDE 0.5 /* rotation of its normal over a ball beyond which it has any normal [rad] */
+    1.5 /* by how much more a closed form may bend within a ball than at its middle */
+#define WIDE_NORMAL_ROTATION                                                                       \
+    0.5 /* rotation of its normal over a ball beyond which it has any normal [rad] */
 #define KNOWN_CONTACT_RADII                                                                        \
     2.0 /* relative to a cell's radius: a cell so near to a known contact starts no search */
 
 enum {
-    DEPTH = 128,            /* of the stack of pairs of nodes; trees are balanced */
-    MAX_NEWTON_STARTS = 64, /* of Newton's method: the best */
+    SEARCH_STACK_DEPTH = 128, /* of the stack of pairs of nodes; trees are balanced */
+    MAX_NEWTON_STARTS = 64,   /* of Newton's method: the best */
 };
 
 /* A start of Newton's method: cells that may touch, or one and a point of a closed form. */
@@ -143,7 +144,7 @@ static int may_node_touch_closed_form(const struct search *s, int k, const struc
         MAX_CURVATURE_GROWTH * node->radius *
         sqrt(p.bend[0] * p.bend[0] + p.bend[4] * p.bend[4] + p.bend[8] * p.bend[8] +
              2.0 * (p.bend[1] * p.bend[1] + p.bend[2] * p.bend[2] + p.bend[5] * p.bend[5]));
-    if (turn > WIDE || node->cosine < 0.0) {
+    if (turn > WIDE_NORMAL_ROTATION || node->cosine < 0.0) {
         return 1;
     }
     if (gap > s->near + tact_chart_extent(node, turned) + 0.5 * turn * node->radius) {
@@ -156,7 +157,7 @@ static int may_node_touch_closed_form(const struct search *s, int k, const struc
 static void search_node_against_closed_form(struct search *s, int k)
 {
     const struct chart_node *nodes = s->pair->charts[k]->nodes;
-    int stack[DEPTH], count = 1;
+    int stack[SEARCH_STACK_DEPTH], count = 1;
     stack[0] = 0;
     while (count > 0) {
         const struct chart_node *node = &nodes[stack[--count]];
@@ -175,8 +176,8 @@ static void search_node_against_closed_form(struct search *s, int k)
 
 /* 1 where nodes of A's and B's charts may touch; *miss: how far their middles are from being
  * closest points: across the mean normal, over their radii, and in the normals. */
-static int touches(const struct search *s, const struct chart_node *a, const struct chart_node *b,
-                   double *miss)
+static int may_chart_nodes_touch(const struct search *s, const struct chart_node *a,
+                                 const struct chart_node *b, double *miss)
 {
     double d[3], axis[3], n[3], reach = a->radius + b->radius, far = s->near + reach;
     tact_m3_mul_v3(d, s->back, b->center);
@@ -209,14 +210,14 @@ static int touches(const struct search *s, const struct chart_node *a, const str
 static void search_charts(struct search *s)
 {
     const struct chart_node *of[2] = {s->pair->charts[0]->nodes, s->pair->charts[1]->nodes};
-    int stack[2 * DEPTH][2], count = 1;
+    int stack[2 * SEARCH_STACK_DEPTH][2], count = 1;
     stack[0][0] = stack[0][1] = 0;
     while (count > 0) {
         count--;
         int at[2] = {stack[count][0], stack[count][1]};
         const struct chart_node *a = &of[0][at[0]], *b = &of[1][at[1]];
         struct start start = {.cell = {a, b}};
-        if (!touches(s, a, b, &start.miss)) {
+        if (!may_chart_nodes_touch(s, a, b, &start.miss)) {
             continue;
         }
         if (a->first < 0 && b->first < 0) {
@@ -234,11 +235,11 @@ static void search_charts(struct search *s)
 }
 
 int tact_smooth_search_contacts(const struct smooth_pair *pair, double near, int known,
-                                struct smooth_contact contact[TACT_PIECES], int *lost)
+                                struct smooth_contact contact[TACT_PIECES], int *starts_left_out)
 {
     double size = INFINITY;
     struct search s;
-    *lost = 0;
+    *starts_left_out = 0;
     if (!pair->charts[0] && !pair->charts[1]) {
         return known;
     }
@@ -265,6 +266,6 @@ int tact_smooth_search_contacts(const struct smooth_pair *pair, double near, int
         search_node_against_closed_form(&s, pair->charts[0] ? 0 : 1);
     }
     refine_starts(&s);
-    *lost = s.failed > 0 && s.found == 0;
+    *starts_left_out = s.failed > 0 && s.found == 0;
     return s.found;
 }

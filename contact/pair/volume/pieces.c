@@ -64,7 +64,7 @@ static void add_triangle(struct groups *g, const tact_d4 *a, const tact_d4 *b, c
     tact_v3_axpy(group->first, size, middle);
 }
 
-static void add_face(void *user, const tact_d4 *corner, int n, double share)
+static void add_overlap_face(void *user, const tact_d4 *corner, int n, double share)
 {
     for (int i = 1; i + 1 < n && share > 0.0; i++) {
         add_triangle(user, &corner[0], &corner[i], &corner[i + 1], share);
@@ -114,7 +114,7 @@ static void separating_plane(const struct group *i, const struct group *j,
 int tact_pieces_group_faces(const struct tact_pair_query *q, struct tact_pieces *out)
 {
     int swapped = q->a->mesh->facets != NULL; /* the first is the one that is not convex */
-    const struct tact_mesh *rough = swapped ? q->b->mesh : q->a->mesh;
+    const struct tact_mesh *is_nonconvex = swapped ? q->b->mesh : q->a->mesh;
     const struct tact_mesh *convex = swapped ? q->a->mesh : q->b->mesh;
     const struct tact_pose *pose = swapped ? q->pose_b : q->pose_a;
     struct tact_cutter cutter;
@@ -122,9 +122,9 @@ int tact_pieces_group_faces(const struct tact_pair_query *q, struct tact_pieces 
     if (q->planar > PLANAR_AREA_RATIO) {
         return 0;
     }
-    tact_cutter_place(&cutter, tact_mesh_size(rough), pose, convex->facets,
+    tact_cutter_place(&cutter, tact_mesh_size(is_nonconvex), pose, convex->facets,
                       swapped ? q->pose_a : q->pose_b);
-    if (tact_cut_mesh(&cutter, rough, add_face, &groups) != 1 || groups.full ||
+    if (tact_cut_mesh(&cutter, is_nonconvex, add_overlap_face, &groups) != 1 || groups.full ||
         tact_areas_planarity(&groups.areas) > PLANAR_AREA_RATIO ||
         tact_caps_planarity(&cutter) > PLANAR_AREA_RATIO) {
         return 0;

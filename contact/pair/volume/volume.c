@@ -9,8 +9,9 @@
 #include "contact/pair/volume/pieces_internal.h"
 #include "contact/pair/volume/volume_internal.h"
 
-#define LAYER 1.2 /* exponent up to which the overlap of a cylinder is that of its flat end */
-#define THIN 0.1  /* largest depth of a piece, over its longer semi-axis */
+#define FLAT_END_EXPONENT_LIMIT                                                                    \
+    1.2          /* exponent up to which the overlap of a cylinder is that of its flat end */
+#define THIN 0.1 /* largest depth of a piece, over its longer semi-axis */
 #define EQUIVALENT_ELLIPSE_SCALE                                                                   \
     5.0 /* the paper's equivalent ellipsoid, struct tact_patch_options */
 
@@ -20,13 +21,13 @@ static int has_shape_of_faces(const struct tact_pair_query *q, enum tact_shape_f
 }
 
 /* paper: as published, one patch with its normal opposite to the gradient. */
-static struct tact_patch_options patch_options(const struct tact_pair_query *q, int paper)
+static struct tact_patch_options patch_options(const struct tact_pair_query *q, int as_published)
 {
     const struct tact_contact_law *law = q->law;
     int curved = has_shape_of_faces(q, TACT_FACES_CURVED);
     int plane = q->a->kind == TACT_SHAPE_HALFSPACE || q->b->kind == TACT_SHAPE_HALFSPACE;
-    int exact = plane || paper || curved;
-    int equivalent = paper && !(law->ellipse_size > 0.0);
+    int exact = plane || as_published || curved;
+    int equivalent = as_published && !(law->ellipse_size > 0.0);
     struct tact_patch_options options = {
         law->modulus,
         curved,
@@ -44,12 +45,13 @@ static int make_patch(const struct tact_pair_query *q, const struct tact_moments
 {
     int mixed = !options->curved && has_shape_of_faces(q, TACT_FACES_MIXED);
     double exponent = mixed ? tact_moments_exponent(moments) : 1.0;
-    options->normal = exponent > LAYER ? TACT_NORMAL_GRADIENT : options->normal;
+    options->normal = exponent > FLAT_END_EXPONENT_LIMIT ? TACT_NORMAL_GRADIENT : options->normal;
     int rc = tact_patch_from_moments(moments, options, patch);
     patch->target = q->law->overlap;
     patch->rolling_radius =
         tact_min(tact_shape_rolling_radius(q->a), tact_shape_rolling_radius(q->b));
-    patch->exponent = exponent > LAYER ? tact_min(exponent, 2.0) : patch->exponent;
+    patch->exponent =
+        exponent > FLAT_END_EXPONENT_LIMIT ? tact_min(exponent, 2.0) : patch->exponent;
     return rc ? -ERANGE : 0;
 }
 
@@ -67,10 +69,10 @@ static int find_outline(const struct tact_pair_query *q, struct tact_patch *patc
                         patch->corner);
 }
 
-int tact_volume_patch(const struct tact_pair_query *q, int paper, int outline,
+int tact_volume_patch(const struct tact_pair_query *q, int as_published, int outline,
                       struct tact_patch *patch)
 {
-    struct tact_patch_options options = patch_options(q, paper);
+    struct tact_patch_options options = patch_options(q, as_published);
     int rc = make_patch(q, q->moments, &options, patch);
     if (!rc && outline && patch->kind == TACT_PATCH_ELLIPSE) {
         patch->corners = find_outline(q, patch);
@@ -125,8 +127,8 @@ static int make_pieces(const struct tact_pair_query *q, struct tact_pair_piece *
     return made;
 }
 
-static int splits(const struct tact_shape *a, const struct tact_shape *b,
-                  const struct tact_world_options *options)
+static int may_split_into_pieces(const struct tact_shape *a, const struct tact_shape *b,
+                                 const struct tact_world_options *options)
 {
     return options->split && options->local == TACT_LOCAL_CONE && tact_pieces_are_possible(a, b);
 }
@@ -137,17 +139,17 @@ int tact_volume_supports_pair(const struct tact_shape *a, const struct tact_shap
     return tact_moments_method(a, b, &swapped) != TACT_MOMENTS_NONE;
 }
 
-static int patches(const struct tact_shape *a, const struct tact_shape *b,
-                   const struct tact_world_options *options)
+static int count_volume_patches(const struct tact_shape *a, const struct tact_shape *b,
+                                const struct tact_world_options *options)
 {
-    return splits(a, b, options) ? TACT_PIECES : tact_volume_supports_pair(a, b);
+    return may_split_into_pieces(a, b, options) ? TACT_PIECES : tact_volume_supports_pair(a, b);
 }
 
-static int measure(const struct tact_pair_query *q, struct tact_patch *patch,
-                   struct tact_pair_piece *piece)
+static int measure_volume_pair(const struct tact_pair_query *q, struct tact_patch *patch,
+                               struct tact_pair_piece *piece)
 {
-    int paper = q->options->local == TACT_LOCAL_BOUCHARD;
-    int rc = tact_volume_patch(q, paper, !paper && q->options->polygon, patch);
+    int as_published = q->options->local == TACT_LOCAL_BOUCHARD;
+    int rc = tact_volume_patch(q, as_published, !as_published && q->options->polygon, patch);
     if (rc || q->most == 1) {
         return rc;
     }
@@ -158,6 +160,6 @@ const struct tact_contact_model tact_model_volume = {
     .abi = TACT_ABI(struct tact_contact_model),
     .name = "volume",
     .moments = 1,
-    .patches = patches,
-    .measure = measure,
+    .patches = count_volume_patches,
+    .measure = measure_volume_pair,
 };
