@@ -244,9 +244,8 @@ def check_log(viewer, rows, source):
     every.close()
 
 
-def check_session(tact, source, folder, command):
-    """A session that is recorded: each tick that a client asked for, against the log afterwards."""
-    log = os.path.join(folder, command + ".mcap")
+def record_session(tact, source, log, command):
+    """A session that is recorded, and what three clients were sent: their frames, and the number of reports of loss to each."""
     words = (tact, command, os.path.join(source, "examples/scenes/ruler.yaml"), "--moments", "host", "--record", log,
              "--force", "--view", "--no-browser", "--quiet", "--duration", "2.2")
     with Viewer(*words, stream="stderr") as viewer:
@@ -259,21 +258,32 @@ def check_session(tact, source, folder, command):
         viewer.process.send_signal(2)
         viewer.process.communicate(timeout=30)
         assert viewer.process.returncode == 0
+    return frames, {every: sum(s.get("op") == "status" for s in client.statuses) for every, client in clients.items()}
+
+
+def check_session(tact, source, folder, command):
+    """Each tick that a client asked for, against the log afterwards. Of the 105 frames that are due in 1.8 s a client must
+    get 58. Other programs may starve the server's thread: that counts only where it happens three times."""
+    log = os.path.join(folder, command + ".mcap")
+    for _ in range(3):
+        frames, missed = record_session(tact, source, log, command)
+        if len(frames[None]) >= 58:
+            break
+        print(f"{command}: only {len(frames[None])} frames of 105")
     rows = logged(tact, log, folder)
     for every, sent in frames.items():
         ticks = [frame["/tact/tick"]["tick"] for frame in sent]
-        missed = sum(s.get("op") == "status" for s in clients[every].statuses)
-        if every and not missed:
+        if every and not missed[every]:
             expected = [tick for tick in rows if tick % every == 0 and ticks[0] <= tick <= ticks[-1]]
             assert ticks == expected, (every, sorted(set(expected) ^ set(ticks))[:20])
-        assert len(ticks) > (1000 // every if every else 5) and ticks == sorted(set(ticks)), (every, len(ticks))
+        assert len(ticks) >= (1000 // every if every else 58) and ticks == sorted(set(ticks)), (every, len(ticks))
         touching = 0
         for frame in sent:
             row = rows[frame["/tact/tick"]["tick"]]
             check_tick(frame["/tact/tick"], row)
             touching += check_frame(frame, row)
         assert touching > 0, every
-        print(f"{command}, every {every}: {len(ticks)} frames from tick {ticks[0]} on, reports of loss: {missed}")
+        print(f"{command}, every {every}: {len(ticks)} frames from tick {ticks[0]} on, reports of loss: {missed[every]}")
 
 
 def check_replay(tact, log, rows):
