@@ -7,6 +7,9 @@ static const double PI = 3.14159265358979323846;
 static const double VIEW_ANGLE =
     0.22; /* half of the horizontal viewing angle [rad]: small, for little perspective */
 
+/* Width of the view over that of what it contains. */
+static const double MARGIN = 1.2;
+
 /* Largest width of the view, over the width of the moving bodies at first. */
 static const double FAR = 6.0;
 
@@ -19,7 +22,19 @@ static void set_direction(const struct picture_options *options, struct picture_
     camera->scale = tan(VIEW_ANGLE);
 }
 
-/* Centre and width of the area that all balls cover in the view of a distant camera. */
+/* Smallest width of the view that contains a ball, with the camera as far from the middle as it is
+ * for this width: a ball in front of the middle appears larger. */
+static double width_for(const struct picture_camera *camera, const double ball[4], double aspect)
+{
+    double from_middle[3];
+    tact_v3_sub(from_middle, ball, camera->middle);
+    double across = fabs(tact_v3_dot(from_middle, camera->right)) + ball[3];
+    double along = fabs(tact_v3_dot(from_middle, camera->up)) + ball[3];
+    double depth = tact_v3_dot(from_middle, camera->forward);
+    return 2.0 * (MARGIN * fmax(across, aspect * along) - camera->scale * depth);
+}
+
+/* Sets the middle and width of the view so that it contains all balls. */
 static void fit_view_to_balls(const struct picture_options *options,
                               const struct picture_scene *scenes, int count,
                               struct picture_camera *camera)
@@ -45,7 +60,12 @@ static void fit_view_to_balls(const struct picture_options *options,
         tact_v3_axpy(camera->middle, 0.5 * (low[k] + high[k]), axis[k]);
     }
     double aspect = (double)options->width / options->height;
-    camera->width = 1.2 * fmax(high[0] - low[0], aspect * (high[1] - low[1]));
+    camera->width = 0.0;
+    for (int i = 0; i < count; i++) {
+        for (int b = 0; b < scenes[i].ball_count; b++) {
+            camera->width = fmax(camera->width, width_for(camera, scenes[i].balls[b], aspect));
+        }
+    }
 }
 
 /* Sets the view to contain all moving bodies; if they move very far, as in a fall, only their

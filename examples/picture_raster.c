@@ -6,6 +6,7 @@
 #include "contact/vec.h"
 #include "picture.h"
 
+#define MARK_SAMPLES 4          /* samples of a pixel along each axis, of marks */
 #define SHADOW_MAP_SAMPLES 1400 /* samples of the shadow's depth, along each side */
 
 static const double light[3] = {0.33, -0.40, 0.855}; /* toward it, world */
@@ -219,37 +220,64 @@ static void average_pixel_samples(const struct painter *q, int x, int y, double 
     }
 }
 
-/* Draws a mark over the image at x0, y0, blended by the covered fraction of each pixel. */
-static void lay(const struct picture_mark *m, const struct picture_options *o,
-                struct picture_image *image, int x0, int y0)
+/* The frame in MARK_SAMPLES times its resolution, on which marks are drawn: polygons that share an
+ * edge leave no seam there, as they do where each is blended by its part of a pixel. */
+struct fine_frame {
+    int width, height; /* [samples] */
+    uint8_t *rgb;
+};
+
+/* Draws a mark over the samples whose middles it covers. */
+static void draw_mark(const struct picture_mark *m, struct fine_frame *fine)
 {
     const double(*p)[2] = m->corner;
     double area =
         (p[1][0] - p[0][0]) * (p[2][1] - p[0][1]) - (p[2][0] - p[0][0]) * (p[1][1] - p[0][1]);
+    const double scale = MARK_SAMPLES;
     int from, to, top, end;
     if (!isfinite(area) || area == 0.0) {
         return; /* a part of it is behind the camera */
     }
-    clamp_span(fmin(p[0][0], fmin(p[1][0], p[2][0])), fmax(p[0][0], fmax(p[1][0], p[2][0])),
-               o->width, &from, &to);
-    clamp_span(fmin(p[0][1], fmin(p[1][1], p[2][1])), fmax(p[0][1], fmax(p[1][1], p[2][1])),
-               o->height, &top, &end);
+    clamp_span(scale * fmin(p[0][0], fmin(p[1][0], p[2][0])),
+               scale * fmax(p[0][0], fmax(p[1][0], p[2][0])), fine->width, &from, &to);
+    clamp_span(scale * fmin(p[0][1], fmin(p[1][1], p[2][1])),
+               scale * fmax(p[0][1], fmax(p[1][1], p[2][1])), fine->height, &top, &end);
     for (int y = top; y < end; y++) {
         for (int x = from; x < to; x++) {
-            int inside = 0;
-            for (int i = 0; i < 16; i++) {
-                int across = i % 4, down = i / 4;
-                double sx = x + (across + 0.5) / 4.0, sy = y + (down + 0.5) / 4.0, c[3];
-                for (int k = 0; k < 3; k++) {
-                    const double *a = p[(k + 1) % 3], *b = p[(k + 2) % 3];
-                    c[k] = ((a[0] - sx) * (b[1] - sy) - (b[0] - sx) * (a[1] - sy)) / area;
-                }
-                inside += c[0] >= 0.0 && c[1] >= 0.0 && c[2] >= 0.0;
+            double sx = (x + 0.5) / scale, sy = (y + 0.5) / scale;
+            int inside = 1;
+            for (int k = 0; inside && k < 3; k++) {
+                const double *a = p[(k + 1) % 3], *b = p[(k + 2) % 3];
+                inside = ((a[0] - sx) * (b[1] - sy) - (b[0] - sx) * (a[1] - sy)) / area >= 0.0;
             }
-            double share = m->cover * inside / 16.0;
-            uint8_t *to_pixel = image->rgb + 3 * ((y0 + y) * image->width + x0 + x);
+            uint8_t *sample = fine->rgb + 3 * ((size_t)y * (size_t)fine->width + (size_t)x);
+            for (int k = 0; inside && k < 3; k++) {
+                sample[k] = (uint8_t)lround((1.0 - m->cover) * sample[k] + m->cover * m->colour[k]);
+            }
+        }
+    }
+}
+
+/* Copies the frame at x0, y0 of an image to the samples (to_image = 0), or their means back. */
+static void copy_frame(struct fine_frame *fine, struct picture_image *image, int x0, int y0,
+                       int to_image)
+{
+    for (int y = 0; y < fine->height / MARK_SAMPLES; y++) {
+        for (int x = 0; x < fine->width / MARK_SAMPLES; x++) {
+            uint8_t *pixel = image->rgb + 3 * ((y0 + y) * image->width + x0 + x);
+            int sum[3] = {0, 0, 0};
+            for (int i = 0; i < MARK_SAMPLES * MARK_SAMPLES; i++) {
+                const size_t row = (size_t)(MARK_SAMPLES * y + i / MARK_SAMPLES);
+                const size_t column = (size_t)(MARK_SAMPLES * x + i % MARK_SAMPLES);
+                uint8_t *sample = fine->rgb + 3 * (row * (size_t)fine->width + column);
+                for (int k = 0; k < 3; k++) {
+                    sample[k] = to_image ? sample[k] : pixel[k];
+                    sum[k] += sample[k];
+                }
+            }
             for (int k = 0; k < 3; k++) {
-                to_pixel[k] = (uint8_t)lround((1.0 - share) * to_pixel[k] + share * m->colour[k]);
+                const int count = MARK_SAMPLES * MARK_SAMPLES;
+                pixel[k] = (uint8_t)((sum[k] + count / 2) / count);
             }
         }
     }
@@ -309,17 +337,23 @@ static void paint_pixels(struct painter *q, const struct picture_options *o,
 static int paint_marks(const struct painter *q, const struct picture_options *options,
                        const struct picture_scale *scale, struct picture_image *image, int x, int y)
 {
+    struct fine_frame fine = {.width = MARK_SAMPLES * options->width,
+                              .height = MARK_SAMPLES * options->height};
     size_t count = picture_marks(q->scene, q->camera, options, scale, NULL, 0);
     struct picture_mark *marks = malloc((count + 1) * sizeof *marks);
-    if (!marks) {
-        return -ENOMEM;
+    fine.rgb = malloc(3 * (size_t)fine.width * (size_t)fine.height);
+    if (marks && fine.rgb) {
+        picture_marks(q->scene, q->camera, options, scale, marks, count);
+        copy_frame(&fine, image, x, y, 0);
+        for (size_t i = 0; i < count; i++) {
+            draw_mark(&marks[i], &fine);
+        }
+        copy_frame(&fine, image, x, y, 1);
     }
-    picture_marks(q->scene, q->camera, options, scale, marks, count);
-    for (size_t i = 0; i < count; i++) {
-        lay(&marks[i], options, image, x, y);
-    }
+    const int rc = marks && fine.rgb ? 0 : -ENOMEM;
     free(marks);
-    return 0;
+    free(fine.rgb);
+    return rc;
 }
 
 int picture_draw(const struct picture_scene *scene, const struct picture_camera *camera,

@@ -77,7 +77,8 @@ struct plot_session {
     int pair_count, joint_count, body_count;
     int left_out[3]; /* pairs that touched, joints, bodies that are not drawn */
     struct plot_turn turn[PLOT_BODIES];
-    struct tact_pressure *pressure;      /* pressure of the tick that was run last */
+    double hinge[PLOT_JOINTS];      /* last angle of a mechanism's hinge, over all turns [rad] */
+    struct tact_pressure *pressure; /* pressure of the tick that was run last */
     struct tact_histogram wake, compute; /* latencies of the ticks that are drawn [ns] */
     struct {
         int device, channel; /* device and channel of the view */

@@ -96,11 +96,24 @@ int plot_joint_slides(const struct plot_session *s, int joint)
                       : !strcmp(s->view.scene->joints[of - hands].type, "slider");
 }
 
-static void joint_columns(const struct plot_session *s, int joint, const double *v, double *out)
+/* The value of a mechanism's joint; a hinge's, which the log has from -pi to pi, continuous over
+ * whole turns. */
+static double constraint_value(struct plot_session *s, int joint, const double *v)
+{
+    double value = v[s->view.constraints[s->joint[joint] - s->view.joint_count].joint];
+    if (!plot_joint_slides(s, joint)) {
+        const double period = 2.0 * acos(-1.0);
+        value += period * round((s->hinge[joint] - value) / period);
+        s->hinge[joint] = value;
+    }
+    return value;
+}
+
+static void joint_columns(struct plot_session *s, int joint, const double *v, double *out)
 {
     double scale = plot_joint_slides(s, joint) ? 1e3 : 180.0 / acos(-1.0);
     if (is_constraint(s, joint)) {
-        out[0] = scale * v[s->view.constraints[s->joint[joint] - s->view.joint_count].joint];
+        out[0] = scale * constraint_value(s, joint, v);
         out[1] = NAN; /* nothing drives it */
         return;
     }

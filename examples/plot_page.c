@@ -12,7 +12,8 @@
 #define TOP 0.845   /* top of the first row of panels, as a fraction of the page */
 #define PITCH 0.213 /* of the rows */
 #define PAGE_WIDTH 1400
-#define PAGE_HEIGHT 1500   /* [pixels] */
+#define PAGE_HEIGHT 1500                                                      /* [pixels] */
+#define CELL_ASPECT_RATIO (WIDTH * PAGE_WIDTH / (PANEL_HEIGHT * PAGE_HEIGHT)) /* of a panel */
 #define POINTS 100         /* pixels an inch, where a page has a size in inches */
 #define MARK_ROWS 4        /* rows of labels at the top of a panel */
 #define RANGE_OF_ZEROS 1.0 /* range of an axis on which nothing differs from 0 */
@@ -163,18 +164,19 @@ static double largest(const struct plot_session *s, int count, int what)
 }
 
 /* An impact of a few ticks would compress all other values: if the largest hundredth of the values
- * is far above the others, the axis ends below it, and the panel states it. */
-static void range(FILE *to, const struct plot_session *s, int count, int what, double scale,
-                  int signs)
+ * is far above the others, the axis ends below it, and the panel states it. first, last: columns of
+ * a pair. */
+static void range(FILE *to, const struct plot_session *s, int count, int first, int last,
+                  double scale, int signs)
 {
-    static double value[2 * PLOT_PAIRS * PLOT_BUCKETS];
+    static double value[2 * PLOT_BUCKETS];
     size_t used = 0;
     for (int a = 0; a < count; a++) {
         for (int i = 0; i < PLOT_BUCKETS; i++) {
             const struct plot_bucket *b = &s[a].bucket[i];
             double most = 0.0;
-            for (int k = 0; k < s[a].pair_count; k++) {
-                int column = plot_pair_column(k, what);
+            for (int k = 0; k < s[a].pair_count * (last - first + 1); k++) {
+                int column = plot_pair_column(k % s[a].pair_count, first + k / s[a].pair_count);
                 most = fmax(most, fmax(fabs(b->low[column]), fabs(b->high[column])));
             }
             if (most > 0.0) {
@@ -199,7 +201,7 @@ static void normal_panel(FILE *to, const struct plot_session *s, int count)
 {
     struct curves c = {to, 0};
     begin_panel(to, 0, 0, "Normal force [N]");
-    range(to, s, count, PAIR_NORMAL, 1.2, 0);
+    range(to, s, count, PAIR_NORMAL, PAIR_NORMAL, 1.2, 0);
     marks(to, s, 1);
     for (int a = 0; a < count; a++) {
         for (int i = 0; i < s[a].pair_count; i++) {
@@ -248,7 +250,7 @@ static void limit_panel(FILE *to, const struct plot_session *s, int count, int r
                 row == 1 ? "Friction force [N]; thin: limit μN; red: slides"
                 : small  ? "Torsion [µN m]; thin: limit ±μNk; red: spins"
                          : "Torsion [mN m]; thin: limit ±μNk; red: spins");
-    range(to, s, count, what + 1, scale, signs);
+    range(to, s, count, what, what + 1, scale, signs);
     limits(&c, s, count, what + 1, scale, signs);
     for (int a = 0; a < count; a++) {
         for (int i = 0; i < s[a].pair_count; i++) {
@@ -308,19 +310,19 @@ static void label_patches(FILE *to, const struct plot_session *s, int rows)
 static void centre_panel(FILE *to, const struct plot_session *s, int count)
 {
     struct curves c = {to, 0};
-    double half = fmax(1.15, 1.15 * s->pair_count * PANEL_HEIGHT / WIDTH);
+    double half = fmax(1.15, 1.15 * s->pair_count / CELL_ASPECT_RATIO);
     unmark(to);
     int pressed = 0, objects = 0;
     for (int i = 0; i < s->pair_count; i++) {
         pressed |= s->pair[i].peak > 0.0;
     }
     begin_panel(to, 0, 3,
-                pressed ? "Last patches, light: peak pressure; dots: its centre, scaled"
+                pressed ? "Last patches, light: peak pressure; dots: its centre"
                         : "Last patches; dots: centre of pressure, scaled to them");
     fprintf(to,
             "set yrange [-%g:%g]; set xrange [-1.15:%g]; set xlabel ' '; set format x ''\n"
             "set format y ''; set tics scale 0; unset grid\n",
-            half, half, 2.0 * half * WIDTH / PANEL_HEIGHT - 1.15);
+            half, half, 2.0 * half * CELL_ASPECT_RATIO - 1.15);
     label_patches(to, s, pressed ? 3 : 2);
     for (int i = 0; i < s->pair_count; i++) {
         plot_pressure(to, &s->pair[i], 2.3 * i, 1e3 / extent(&s->pair[i]), &objects);
@@ -385,9 +387,9 @@ static void body_panel(FILE *to, const struct plot_session *s, int count)
 {
     struct curves c = {to, 0};
     begin_panel(to, 1, 1, "Bodies: turned [deg], moved [mm, dashed]");
-    fputs("set ytics nomirror; set y2tics; set yrange [0:0.1<*]; set y2range "
-          "[0:0.1<*]\n",
-          to);
+    if (s->body_count) {
+        fputs("set ytics nomirror; set y2tics; set yrange [0:0.1<*]; set y2range [0:0.1<*]\n", to);
+    }
     for (int a = 0; a < count; a++) {
         for (int i = 0; i < s[a].body_count; i++) {
             int column = plot_body_column(&s[a], i) + 2;

@@ -229,7 +229,7 @@ def plot_pressure(folder, svg):
     tact("picture", log, "-o", png, "--time", "0.2", "--camera", "-90,60", "--look", "0,0,0,0.02")
     _, _, rows = pixels(png)
     light = sum(r > 230 and 200 < g and b < 160 for row in rows[24:284] for r, g, b in row)
-    dark = sum(30 < r < 90 and g < 40 and 60 < b < 110 for row in rows[24:284] for r, g, b in row)
+    dark = sum(30 < r < 110 and g < 40 and 60 < b < 110 for row in rows[24:284] for r, g, b in row)
     assert light > 100 and dark > 100, (light, dark)
     tact("picture", log, "-o", svg, "--force")
     text = "".join(xml.etree.ElementTree.parse(svg).getroot().itertext())
@@ -279,6 +279,11 @@ def plot_turns(folder):
         assert angle > most - 5, (angle, most)
         most = max(most, angle)
     assert abs(most / (math.degrees(4) * 6) - 1) < 0.02, most
+    # A hinge that turns at 5 rad/s, whose value in the log is from -pi to pi.
+    gp = os.path.join(folder, "turntable.gp")
+    tact("plot", record(folder, "turntable.mcap", "2", "examples/scenes/turntable.yaml"), "-o", gp)
+    hinge = [row[1 + 7] for row in blocks(gp)["$A"]]
+    assert hinge == sorted(hinge) and abs(hinge[-1] / math.degrees(10) - 1) < 0.01, hinge[-1]
 
 
 def plot(folder):
