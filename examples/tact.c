@@ -34,6 +34,8 @@ static const struct {
     {"devices", cmd_devices,
      "list attached devices, their capabilities and how to get access to them"},
     {"calibrate", cmd_calibrate, "measure a device, and write its calibration file for a scene"},
+    {"keygen", cmd_keygen, "make the keys of one end of a link between two machines"},
+    {"link", cmd_link, "measure the link between two machines, and what it bears"},
     {"doctor", cmd_doctor, "check what this machine lacks for real time, and how to get it"},
 };
 

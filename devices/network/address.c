@@ -1,0 +1,104 @@
+/* Addresses of a link, as people write them. */
+#include "devices/network/address_internal.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Splits text into host and port, without brackets. */
+static int split(const char *text, int listen, char host[256], char port[8])
+{
+    const char *colon = strrchr(text, ':');
+    const char *from = text, *to = colon;
+    if (!colon) {
+        from = to = "";
+    } else if (*text == '[') {
+        from = text + 1;
+        to = colon - 1;
+        if (to < from || *to != ']') {
+            return -EINVAL;
+        }
+    } else if (memchr(text, ':', (size_t)(colon - text))) {
+        return -EINVAL;
+    }
+    const char *digits = colon ? colon + 1 : text;
+    const size_t length = (size_t)(to - from), count = strlen(digits);
+    if ((!colon && !listen) || (colon && !length) || length >= 256 || !count || count > 5 ||
+        strspn(digits, "0123456789") != count) {
+        return -EINVAL;
+    }
+    memcpy(host, from, length);
+    host[length] = '\0';
+    memcpy(port, digits, count + 1);
+    return 0;
+}
+
+static int is_of_this_machine(const struct sockaddr *address)
+{
+    if (address->sa_family == AF_INET) {
+        const struct sockaddr_in *v4 = (const struct sockaddr_in *)(const void *)address;
+        return ntohl(v4->sin_addr.s_addr) >> 24 == 127;
+    }
+    const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)(const void *)address;
+    return address->sa_family == AF_INET6 && IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr);
+}
+
+int tact_network_resolve(const char *text, int listen, int only_this_machine,
+                         struct tact_network_address *out, struct tact_error *err)
+{
+    char host[256], port[8];
+    struct addrinfo *found = NULL;
+    const struct addrinfo want = {.ai_family = AF_UNSPEC,
+                                  .ai_socktype = SOCK_DGRAM,
+                                  .ai_flags = AI_NUMERICSERV | (listen ? AI_PASSIVE : 0)};
+    tact_error_at(err, NULL, 0, 0, text);
+    if (split(text, listen, host, port) || strtol(port, NULL, 10) > 65535) {
+        return tact_error_set(err, -EINVAL, "expected %s",
+                              listen ? "HOST:PORT or PORT" : "HOST:PORT");
+    }
+    const char *name = *host ? host : only_this_machine ? "127.0.0.1" : "0.0.0.0";
+    int rc = getaddrinfo(name, port, &want, &found);
+    if (rc || !found) {
+        return tact_error_set(err, -EINVAL, "%s", rc ? gai_strerror(rc) : "no address");
+    }
+    memcpy(&out->storage, found->ai_addr, found->ai_addrlen);
+    out->size = found->ai_addrlen;
+    freeaddrinfo(found);
+    if (only_this_machine && !is_of_this_machine((const struct sockaddr *)&out->storage)) {
+        return tact_error_set(err, -EPERM,
+                              "is reached by other machines, which needs a key for each end (tact "
+                              "keygen); without keys only addresses of this machine are allowed");
+    }
+    return 0;
+}
+
+int tact_network_same_address(const struct tact_network_address *a,
+                              const struct tact_network_address *b)
+{
+    if (a->storage.ss_family != b->storage.ss_family) {
+        return 0;
+    }
+    if (a->storage.ss_family == AF_INET) {
+        const struct sockaddr_in *x = (const struct sockaddr_in *)&a->storage,
+                                 *y = (const struct sockaddr_in *)&b->storage;
+        return x->sin_port == y->sin_port && x->sin_addr.s_addr == y->sin_addr.s_addr;
+    }
+    const struct sockaddr_in6 *x = (const struct sockaddr_in6 *)&a->storage,
+                              *y = (const struct sockaddr_in6 *)&b->storage;
+    return x->sin6_port == y->sin6_port && x->sin6_scope_id == y->sin6_scope_id &&
+           !memcmp(&x->sin6_addr, &y->sin6_addr, sizeof x->sin6_addr);
+}
+
+void tact_network_address_text(const struct tact_network_address *address, char *text, size_t size)
+{
+    char host[INET6_ADDRSTRLEN + 16], port[8];
+    if (getnameinfo((const struct sockaddr *)&address->storage, address->size, host, sizeof host,
+                    port, sizeof port, NI_NUMERICHOST | NI_NUMERICSERV | NI_DGRAM)) {
+        snprintf(text, size, "?");
+        return;
+    }
+    const int v6 = address->storage.ss_family == AF_INET6;
+    snprintf(text, size, "%s%s%s:%s", v6 ? "[" : "", host, v6 ? "]" : "", port);
+}

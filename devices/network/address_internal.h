@@ -1,0 +1,20 @@
+/* Addresses of a link, as people write them. */
+#ifndef TACT_DEVICES_NETWORK_ADDRESS_INTERNAL_H
+#define TACT_DEVICES_NETWORK_ADDRESS_INTERNAL_H
+
+#include "devices/network/endpoint_internal.h"
+
+/* Resolves "HOST:PORT" or "[IPV6]:PORT"; with listen also "PORT" alone, for every address of this
+ * machine or, with only_this_machine, 127.0.0.1. May ask a name server. Returns 0, or -EINVAL or
+ * -EPERM (an address that other machines reach, with only_this_machine) with *err set. */
+int tact_network_resolve(const char *text, int listen, int only_this_machine,
+                         struct tact_network_address *out, struct tact_error *err);
+
+/* Whether two addresses are equal, with their ports. */
+int tact_network_same_address(const struct tact_network_address *a,
+                              const struct tact_network_address *b);
+
+/* "192.0.2.7:4710". */
+void tact_network_address_text(const struct tact_network_address *address, char *text, size_t size);
+
+#endif

@@ -1,0 +1,33 @@
+/* Difference of the clocks of two ends. */
+#include "devices/network/clock_offset_internal.h"
+
+static const int64_t kept_ns = 1000000000;
+
+int64_t tact_network_clock_add(struct tact_network_clock *clock,
+                               const struct tact_network_stamps *stamps)
+{
+    /* Unsigned, as the stamps of the other end are any numbers. */
+    const uint64_t out = (uint64_t)stamps->other_received_ns - (uint64_t)stamps->sent_ns;
+    const uint64_t back = (uint64_t)stamps->received_ns - (uint64_t)stamps->other_sent_ns;
+    const int64_t round_trip = (int64_t)(out + back);
+    if (round_trip < 0) {
+        return -1;
+    }
+    if (!clock->best[0].valid || stamps->received_ns - clock->second_ns >= kept_ns) {
+        clock->best[1] = clock->best[0];
+        clock->best[0].valid = 0;
+        clock->second_ns = stamps->received_ns;
+    }
+    if (!clock->best[0].valid || round_trip < clock->best[0].round_trip_ns) {
+        clock->best[0].round_trip_ns = round_trip;
+        clock->best[0].offset_ns = (int64_t)out - round_trip / 2;
+        clock->best[0].valid = 1;
+    }
+    return round_trip;
+}
+
+struct tact_network_clock_sample tact_network_clock_best(const struct tact_network_clock *clock)
+{
+    const struct tact_network_clock_sample *a = &clock->best[0], *b = &clock->best[1];
+    return b->valid && (!a->valid || b->round_trip_ns < a->round_trip_ns) ? *b : *a;
+}

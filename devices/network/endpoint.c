@@ -1,0 +1,290 @@
+/* One end of a link: socket, handshake, and what was refused. */
+#include "devices/network/endpoint_internal.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <sodium.h>
+#include <string.h>
+#include <unistd.h>
+#include "devices/network/address_internal.h"
+
+static const int64_t hello_again_ns = 100000000;     /* 0.1 s: a lost hello or answer */
+static const int64_t silence_ns = 1000000000;        /* 1 s: the other end may have begun anew */
+static const int64_t answer_kept_ns = 2000000000;    /* 2 s: a session that nobody proves */
+static const int64_t handshake_ns = 50000000;        /* 20 handshakes a second, */
+static const int64_t handshake_burst_ns = 200000000; /* 4 of them at once */
+
+static int open_socket(struct tact_network_endpoint *endpoint, struct tact_error *err)
+{
+    const struct sockaddr *address = (const struct sockaddr *)&endpoint->peer.storage;
+    endpoint->socket = socket(address->sa_family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    int rc = endpoint->socket < 0  ? -1
+             : endpoint->initiator ? connect(endpoint->socket, address, endpoint->peer.size)
+                                   : bind(endpoint->socket, address, endpoint->peer.size);
+    if (rc) {
+        rc = tact_error_set(err, -errno, "%s", strerror(errno));
+        tact_network_endpoint_close(endpoint);
+    }
+    return rc;
+}
+
+int tact_network_endpoint_open(const struct tact_network_endpoint_options *options,
+                               struct tact_network_endpoint *out, struct tact_error *err)
+{
+    memset(out, 0, sizeof *out);
+    out->socket = -1;
+    out->initiator = options->initiator;
+    int rc = tact_network_resolve(options->address, !options->initiator, !options->identity,
+                                  &out->peer, err);
+    if (!rc && options->identity) {
+        out->identity = *options->identity;
+    } else if (!rc) {
+        rc = tact_network_identity_of_loopback(options->initiator, &out->identity, err);
+    }
+    return rc ? rc : open_socket(out, err);
+}
+
+void tact_network_endpoint_close(struct tact_network_endpoint *endpoint)
+{
+    if (endpoint->socket >= 0) {
+        close(endpoint->socket);
+    }
+    sodium_memzero(endpoint, sizeof *endpoint);
+    endpoint->socket = -1;
+}
+
+int tact_network_endpoint_port(const struct tact_network_endpoint *endpoint)
+{
+    union {
+        struct sockaddr any;
+        struct sockaddr_in v4;
+        struct sockaddr_in6 v6;
+    } bound = {.v6 = {.sin6_family = AF_UNSPEC}};
+    socklen_t size = sizeof bound;
+    if (getsockname(endpoint->socket, &bound.any, &size)) {
+        return -errno;
+    }
+    return ntohs(bound.any.sa_family == AF_INET6 ? bound.v6.sin6_port : bound.v4.sin_port);
+}
+
+/* The socket of the initiator is connected; the other sends to the address of its peer. */
+static int send_datagram(struct tact_network_endpoint *endpoint, const unsigned char *datagram,
+                         size_t size, const struct tact_network_address *to)
+{
+    const struct sockaddr *address =
+        endpoint->initiator ? NULL : (const struct sockaddr *)&to->storage;
+    ssize_t n = sendto(endpoint->socket, datagram, size, MSG_DONTWAIT | MSG_NOSIGNAL, address,
+                       address ? to->size : 0);
+    if (n < 0) {
+        endpoint->counts.unsent++;
+        return errno == EWOULDBLOCK || errno == ENOBUFS ? -EAGAIN : -errno;
+    }
+    endpoint->counts.sent++;
+    return 0;
+}
+
+void tact_network_endpoint_tick(struct tact_network_endpoint *endpoint, int64_t now_ns)
+{
+    if (!endpoint->initiator ||
+        (endpoint->established && now_ns - endpoint->accepted_ns < silence_ns)) {
+        return;
+    }
+    if (!endpoint->opening_ns) {
+        tact_network_hello(&endpoint->identity, &endpoint->opening);
+        endpoint->opening_ns = now_ns;
+    } else if (now_ns - endpoint->hello_ns < hello_again_ns) {
+        return;
+    }
+    endpoint->hello_ns = now_ns;
+    send_datagram(endpoint, endpoint->opening.hello, sizeof endpoint->opening.hello,
+                  &endpoint->peer);
+}
+
+static void establish(struct tact_network_endpoint *endpoint,
+                      const struct tact_network_session *session, int64_t now_ns)
+{
+    endpoint->session = *session;
+    endpoint->established = 1;
+    endpoint->accepted_ns = now_ns;
+    endpoint->counts.sessions++;
+}
+
+/* Counts what a step of the handshake or the cipher refused. */
+static void count_refused(struct tact_network_counts *counts, ssize_t reason)
+{
+    switch (reason) {
+    case -EPROTO:
+        counts->malformed++;
+        break;
+    case -EBADMSG:
+        counts->forged++;
+        break;
+    case -EALREADY:
+        counts->repeated++;
+        break;
+    default:
+        counts->foreign++;
+    }
+}
+
+/* The entry of this hello if it was answered before, else the one to use for it: free, expired, or
+ * the oldest. */
+static struct tact_network_answered *find_answered(struct tact_network_endpoint *endpoint,
+                                                   const unsigned char *hello, int64_t now_ns)
+{
+    struct tact_network_answered *oldest = endpoint->answered;
+    for (int i = 0; i < TACT_NETWORK_ANSWERED; i++) {
+        struct tact_network_answered *entry = &endpoint->answered[i];
+        if (entry->at_ns && now_ns - entry->at_ns > answer_kept_ns) {
+            entry->at_ns = 0;
+        }
+        if (entry->at_ns && !memcmp(entry->hello, hello, sizeof entry->hello)) {
+            return entry;
+        }
+        oldest = entry->at_ns < oldest->at_ns ? entry : oldest;
+    }
+    return oldest;
+}
+
+static int is_handshake_allowed(struct tact_network_endpoint *endpoint, int64_t now_ns)
+{
+    const int64_t start = now_ns - handshake_burst_ns;
+    endpoint->allowed_ns = endpoint->allowed_ns > start ? endpoint->allowed_ns : start;
+    if (endpoint->allowed_ns > now_ns - handshake_ns) {
+        endpoint->counts.postponed++;
+        return 0;
+    }
+    endpoint->allowed_ns += handshake_ns;
+    return 1;
+}
+
+static void on_hello(struct tact_network_endpoint *endpoint, const unsigned char *hello,
+                     size_t size, const struct tact_network_address *from, int64_t now_ns)
+{
+    int rc =
+        endpoint->initiator ? -ENOENT : tact_network_check_hello(&endpoint->identity, hello, size);
+    if (rc) {
+        count_refused(&endpoint->counts, rc);
+        return;
+    }
+    struct tact_network_answered *entry = find_answered(endpoint, hello, now_ns);
+    if (!entry->at_ns || memcmp(entry->hello, hello, sizeof entry->hello) != 0) {
+        if (!is_handshake_allowed(endpoint, now_ns)) {
+            return;
+        }
+        memcpy(entry->hello, hello, sizeof entry->hello);
+        entry->at_ns = now_ns;
+        rc = tact_network_answer(&endpoint->identity, hello, &entry->session, entry->answer);
+        if (rc) {
+            entry->at_ns = 0;
+            count_refused(&endpoint->counts, rc);
+            return;
+        }
+    }
+    entry->from = *from;
+    send_datagram(endpoint, entry->answer, sizeof entry->answer, from);
+}
+
+static void on_answer(struct tact_network_endpoint *endpoint, const unsigned char *answer,
+                      size_t size, int64_t now_ns)
+{
+    struct tact_network_session session;
+    int rc =
+        !endpoint->initiator || !endpoint->opening_ns
+            ? -ENOENT
+            : tact_network_finish(&endpoint->identity, &endpoint->opening, answer, size, &session);
+    if (rc) {
+        count_refused(&endpoint->counts, rc);
+        return;
+    }
+    sodium_memzero(&endpoint->opening, sizeof endpoint->opening);
+    endpoint->opening_ns = 0;
+    establish(endpoint, &session, now_ns);
+    tact_network_send(endpoint, NULL, 0); /* proves this end; the next packet does if it is lost */
+}
+
+/* Opens a packet by a session that was answered, which thereby becomes the session. */
+static ssize_t prove_answered(struct tact_network_endpoint *endpoint, const unsigned char *datagram,
+                              size_t size, const struct tact_network_address *from, int64_t now_ns,
+                              void *payload)
+{
+    ssize_t n = -ENOENT;
+    for (int i = 0; i < TACT_NETWORK_ANSWERED && n == -ENOENT; i++) {
+        struct tact_network_answered *entry = &endpoint->answered[i];
+        n = entry->at_ns ? tact_network_open(&entry->session, datagram, size, payload) : -ENOENT;
+        if (n >= 0) {
+            establish(endpoint, &entry->session, now_ns);
+            endpoint->peer = *from;
+            sodium_memzero(endpoint->answered, sizeof endpoint->answered);
+        }
+    }
+    return n;
+}
+
+static ssize_t on_data(struct tact_network_endpoint *endpoint, const unsigned char *datagram,
+                       size_t size, const struct tact_network_address *from, int64_t now_ns,
+                       void *payload)
+{
+    const int of_peer = endpoint->initiator || tact_network_same_address(from, &endpoint->peer);
+    ssize_t n = endpoint->established && of_peer
+                    ? tact_network_open(&endpoint->session, datagram, size, payload)
+                    : -ENOENT;
+    if (n == -ENOENT && !endpoint->initiator) {
+        n = prove_answered(endpoint, datagram, size, from, now_ns, payload);
+    }
+    if (n < 0) {
+        count_refused(&endpoint->counts, n);
+        return n;
+    }
+    endpoint->accepted_ns = now_ns;
+    endpoint->counts.accepted++;
+    return n;
+}
+
+ssize_t tact_network_receive(struct tact_network_endpoint *endpoint, int64_t now_ns, int *most,
+                             void *payload)
+{
+    unsigned char datagram[TACT_NETWORK_DATAGRAM];
+    for (; *most > 0; --*most) {
+        struct tact_network_address from = {.size = sizeof from.storage};
+        ssize_t n = recvfrom(endpoint->socket, datagram, sizeof datagram, MSG_DONTWAIT | MSG_TRUNC,
+                             (struct sockaddr *)&from.storage, &from.size);
+        if (n < 0 && (errno == EWOULDBLOCK || errno == EBADF)) {
+            return -EAGAIN;
+        }
+        if (n < 0) { /* the other end's machine reports that nobody listens there yet */
+            continue;
+        }
+        endpoint->counts.received++;
+        /* A datagram that was cut is longer than any of tact's. */
+        switch ((size_t)n > sizeof datagram ? -EPROTO
+                                            : tact_network_read_start(datagram, (size_t)n)) {
+        case TACT_NETWORK_HELLO:
+            on_hello(endpoint, datagram, (size_t)n, &from, now_ns);
+            break;
+        case TACT_NETWORK_ANSWER:
+            on_answer(endpoint, datagram, (size_t)n, now_ns);
+            break;
+        case TACT_NETWORK_DATA:
+            n = on_data(endpoint, datagram, (size_t)n, &from, now_ns, payload);
+            if (n >= 0) {
+                --*most;
+                return n;
+            }
+            break;
+        default:
+            endpoint->counts.malformed++;
+        }
+    }
+    return -EAGAIN;
+}
+
+int tact_network_send(struct tact_network_endpoint *endpoint, const void *payload, size_t size)
+{
+    unsigned char datagram[TACT_NETWORK_DATAGRAM];
+    if (!endpoint->established) {
+        return -ENOTCONN;
+    }
+    ssize_t n = tact_network_seal(&endpoint->session, payload, size, datagram);
+    return n < 0 ? (int)n : send_datagram(endpoint, datagram, (size_t)n, &endpoint->peer);
+}

@@ -1,0 +1,98 @@
+/*
+ * One end of a link: a UDP socket, the handshake, and what was refused. The end that connects
+ * repeats its hello until it is answered, and begins again after a second without a packet; the end
+ * that listens learns the address of the other from a handshake that was proven.
+ *
+ *   datagram -> signature, version, size -> hello, answer: handshake -> session
+ *                                        -> data: session, counter, tag -> payload
+ */
+#ifndef TACT_DEVICES_NETWORK_ENDPOINT_INTERNAL_H
+#define TACT_DEVICES_NETWORK_ENDPOINT_INTERNAL_H
+
+#include <netdb.h>
+#include <sys/socket.h>
+#include "devices/network/handshake_internal.h"
+
+enum {
+    TACT_NETWORK_ANSWERED = 16 /* answered hellos whose session is not proven yet: at 20 a
+                                  second, of the last 0.8 s */
+};
+
+struct tact_network_address {
+    struct sockaddr_storage storage;
+    socklen_t size;
+};
+
+/* Datagrams, by what became of them. */
+struct tact_network_counts {
+    uint64_t sent;      /* packets handed to the system */
+    uint64_t unsent;    /* packets lost here: the socket was full, or the system refused them */
+    uint64_t received;  /* datagrams of any kind */
+    uint64_t accepted;  /* packets whose payload was handed on */
+    uint64_t malformed; /* of another protocol or version, or of a wrong size */
+    uint64_t forged;    /* hello, answer or packet whose tag is wrong */
+    uint64_t repeated;  /* received before, or older than the window */
+    uint64_t foreign;   /* of another session, or from another address */
+    uint64_t postponed; /* hellos over the rate of handshakes */
+    uint64_t sessions;  /* handshakes that were completed */
+};
+
+/* A hello that was answered, until a packet proves its session. */
+struct tact_network_answered {
+    unsigned char hello[TACT_NETWORK_HELLO_BYTES];
+    unsigned char answer[TACT_NETWORK_ANSWER_BYTES];
+    struct tact_network_session session;
+    struct tact_network_address from;
+    int64_t at_ns; /* when it was answered, CLOCK_MONOTONIC [ns]; 0: this entry is free */
+};
+
+struct tact_network_endpoint {
+    int socket;
+    int initiator; /* 1: connects; 0: listens */
+    struct tact_network_identity identity;
+    struct tact_network_address peer;    /* of the session; of the listener, at the initiator */
+    struct tact_network_session session; /* valid where established */
+    int established;                     /* 1 after the first handshake */
+    struct tact_network_opening opening; /* of the initiator */
+    int64_t opening_ns;                  /* when its hello was made; 0: none is open */
+    int64_t hello_ns;                    /* when it was sent last */
+    int64_t accepted_ns;                 /* of the newest packet, or of the handshake */
+    struct tact_network_answered answered[TACT_NETWORK_ANSWERED]; /* at the end that listens */
+    int64_t allowed_ns; /* handshakes are allowed from here on: the bucket of their rate */
+    struct tact_network_counts counts;
+};
+
+struct tact_network_endpoint_options {
+    const char *address; /* "HOST:PORT", "[IPV6]:PORT", or to listen also "PORT" */
+    int initiator;       /* 1: connects to that address; 0: listens on it */
+    /* Keys of both ends, or NULL: none, and only addresses of this machine are allowed. */
+    const struct tact_network_identity *identity;
+};
+
+/* Opens the socket. Not real-time safe: it may look up a name. Returns 0, or a negative errno with
+ * *err set: -EINVAL (no address), -EPERM (not an address of this machine, and no keys), or that of
+ * the system. */
+int tact_network_endpoint_open(const struct tact_network_endpoint_options *options,
+                               struct tact_network_endpoint *out, struct tact_error *err);
+
+void tact_network_endpoint_close(struct tact_network_endpoint *endpoint);
+
+/* Port that the socket is bound to. */
+int tact_network_endpoint_port(const struct tact_network_endpoint *endpoint);
+
+/* Sends what the handshake needs; to be called in each tick, before tact_network_receive().
+ * Does not block. */
+void tact_network_endpoint_tick(struct tact_network_endpoint *endpoint, int64_t now_ns);
+
+/* Handles datagrams that have arrived, at most `most` of them, up to the next payload. Does not
+ * block; a handshake, of which there are at most 20 a second, takes 0.2 ms. Returns the size of
+ * the payload, which may be 0 (the packet that completes a handshake), or -EAGAIN (none is left, or
+ * `most` were handled). *most is what remains of it. */
+ssize_t tact_network_receive(struct tact_network_endpoint *endpoint, int64_t now_ns, int *most,
+                             void *payload);
+
+/* Sends a payload. Does not block. Returns 0, -ENOTCONN (no session yet), -EAGAIN (lost: the socket
+ * is full), -EMSGSIZE, -EOVERFLOW, or another negative errno of the system (lost as well). */
+int tact_network_send(struct tact_network_endpoint *endpoint, const void *payload, size_t size);
+
+#endif

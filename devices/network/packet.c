@@ -1,0 +1,125 @@
+/* Encrypted packets of a session, and the window that refuses replayed ones. */
+#include "devices/network/packet_internal.h"
+
+#include <errno.h>
+#include <sodium.h>
+#include <string.h>
+
+enum { VERSION = 1, COUNTER_AT = 16 };
+
+static const unsigned char signature[4] = {'T', 'A', 'C', 'T'};
+
+void tact_network_write_start(unsigned char *datagram, enum tact_network_kind kind)
+{
+    memset(datagram, 0, TACT_NETWORK_START_BYTES);
+    memcpy(datagram, signature, sizeof signature);
+    datagram[4] = VERSION;
+    datagram[5] = (unsigned char)kind;
+}
+
+int tact_network_read_start(const unsigned char *datagram, size_t size)
+{
+    if (size < TACT_NETWORK_START_BYTES || memcmp(datagram, signature, sizeof signature) != 0 ||
+        datagram[4] != VERSION || datagram[5] < TACT_NETWORK_HELLO ||
+        datagram[5] > TACT_NETWORK_DATA || datagram[6] || datagram[7]) {
+        return -EPROTO;
+    }
+    return datagram[5];
+}
+
+static void write_counter(unsigned char out[8], uint64_t counter)
+{
+    for (int i = 0; i < 8; i++) {
+        out[i] = (unsigned char)(counter >> (8 * i));
+    }
+}
+
+static uint64_t read_counter(const unsigned char in[8])
+{
+    uint64_t counter = 0;
+    for (int i = 0; i < 8; i++) {
+        counter |= (uint64_t)in[i] << (8 * i);
+    }
+    return counter;
+}
+
+/* The counter alone is the nonce, as each direction has a key of its own. */
+static void make_nonce(unsigned char nonce[crypto_aead_chacha20poly1305_IETF_NPUBBYTES],
+                       uint64_t counter)
+{
+    memset(nonce, 0, crypto_aead_chacha20poly1305_IETF_NPUBBYTES);
+    write_counter(nonce + 4, counter);
+}
+
+ssize_t tact_network_seal(struct tact_network_session *session, const void *payload, size_t size,
+                          unsigned char *datagram)
+{
+    unsigned char nonce[crypto_aead_chacha20poly1305_IETF_NPUBBYTES];
+    if (size > TACT_NETWORK_PAYLOAD) {
+        return -EMSGSIZE;
+    }
+    if (session->next_counter == UINT64_MAX) {
+        return -EOVERFLOW;
+    }
+    tact_network_write_start(datagram, TACT_NETWORK_DATA);
+    memcpy(datagram + TACT_NETWORK_START_BYTES, session->name, sizeof session->name);
+    write_counter(datagram + COUNTER_AT, session->next_counter);
+    make_nonce(nonce, session->next_counter);
+    session->next_counter++;
+    crypto_aead_chacha20poly1305_ietf_encrypt(datagram + TACT_NETWORK_HEADER_BYTES, NULL, payload,
+                                              size, datagram, TACT_NETWORK_HEADER_BYTES, NULL,
+                                              nonce, session->send_key);
+    return (ssize_t)(TACT_NETWORK_HEADER_BYTES + size + TACT_NETWORK_TAG_BYTES);
+}
+
+static int was_received(const struct tact_network_session *session, uint64_t counter)
+{
+    if (!session->any_received || counter > session->highest_counter) {
+        return 0;
+    }
+    const uint64_t bit = counter % TACT_NETWORK_REPLAY_WINDOW;
+    return session->highest_counter - counter >= TACT_NETWORK_REPLAY_WINDOW ||
+           (session->received[bit / 64] >> (bit % 64) & 1);
+}
+
+static void mark_received(struct tact_network_session *session, uint64_t counter)
+{
+    if (!session->any_received || counter > session->highest_counter) {
+        /* The places of the counters that were passed over are those of older ones. */
+        uint64_t passed = session->any_received ? counter - session->highest_counter : 0;
+        passed = passed < TACT_NETWORK_REPLAY_WINDOW ? passed : TACT_NETWORK_REPLAY_WINDOW;
+        for (uint64_t i = 0; i < passed; i++) {
+            const uint64_t bit = (counter - i) % TACT_NETWORK_REPLAY_WINDOW;
+            session->received[bit / 64] &= ~(UINT64_C(1) << (bit % 64));
+        }
+        session->highest_counter = counter;
+        session->any_received = 1;
+    }
+    const uint64_t bit = counter % TACT_NETWORK_REPLAY_WINDOW;
+    session->received[bit / 64] |= UINT64_C(1) << (bit % 64);
+}
+
+ssize_t tact_network_open(struct tact_network_session *session, const unsigned char *datagram,
+                          size_t size, void *payload)
+{
+    unsigned char nonce[crypto_aead_chacha20poly1305_IETF_NPUBBYTES];
+    if (size < TACT_NETWORK_HEADER_BYTES + TACT_NETWORK_TAG_BYTES || size > TACT_NETWORK_DATAGRAM) {
+        return -EPROTO;
+    }
+    if (memcmp(datagram + TACT_NETWORK_START_BYTES, session->name, sizeof session->name) != 0) {
+        return -ENOENT;
+    }
+    const uint64_t counter = read_counter(datagram + COUNTER_AT);
+    if (was_received(session, counter)) {
+        return -EALREADY;
+    }
+    make_nonce(nonce, counter);
+    if (crypto_aead_chacha20poly1305_ietf_decrypt(
+            payload, NULL, NULL, datagram + TACT_NETWORK_HEADER_BYTES,
+            size - TACT_NETWORK_HEADER_BYTES, datagram, TACT_NETWORK_HEADER_BYTES, nonce,
+            session->receive_key) != 0) {
+        return -EBADMSG;
+    }
+    mark_received(session, counter);
+    return (ssize_t)(size - TACT_NETWORK_HEADER_BYTES - TACT_NETWORK_TAG_BYTES);
+}

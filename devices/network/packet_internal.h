@@ -1,0 +1,63 @@
+/*
+ * Encrypted packets of one session between two ends, ChaCha20-Poly1305 (IETF) by libsodium. A
+ * session has a key for each direction and a 64-bit counter for each packet, which is the nonce and
+ * never repeats; the receiver accepts each counter once, within a window of 1,024 packets.
+ *
+ *   offset  size
+ *   0       4     "TACT"
+ *   4       1     version, 1
+ *   5       1     kind: enum tact_network_kind
+ *   6       2     0
+ *   8       8     session
+ *   16      8     counter, little-endian
+ *   24      n     payload, encrypted; n <= TACT_NETWORK_PAYLOAD
+ *   24 + n  16    tag, which authenticates all of it
+ */
+#ifndef TACT_DEVICES_NETWORK_PACKET_INTERNAL_H
+#define TACT_DEVICES_NETWORK_PACKET_INTERNAL_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum {
+    TACT_NETWORK_START_BYTES = 8,   /* of every datagram: signature, version, kind */
+    TACT_NETWORK_SESSION_BYTES = 8, /* of a session's name */
+    TACT_NETWORK_HEADER_BYTES = 24, /* of a packet */
+    TACT_NETWORK_TAG_BYTES = 16,    /* of a packet and of an answer */
+    TACT_NETWORK_DATAGRAM = 1200,   /* largest datagram: none is fragmented */
+    TACT_NETWORK_PAYLOAD =
+        TACT_NETWORK_DATAGRAM - TACT_NETWORK_HEADER_BYTES - TACT_NETWORK_TAG_BYTES,
+    TACT_NETWORK_REPLAY_WINDOW = 1024 /* [packets] */
+};
+
+enum tact_network_kind { TACT_NETWORK_HELLO = 1, TACT_NETWORK_ANSWER, TACT_NETWORK_DATA };
+
+struct tact_network_session {
+    unsigned char name[TACT_NETWORK_SESSION_BYTES];
+    unsigned char send_key[32], receive_key[32];
+    uint64_t next_counter;                              /* of the next packet that is sent */
+    uint64_t highest_counter;                           /* of the packets that were received */
+    uint64_t received[TACT_NETWORK_REPLAY_WINDOW / 64]; /* bit i: counter % window was received */
+    int any_received;
+};
+
+/* Writes the first bytes of a datagram. Real-time safe, as all here. */
+void tact_network_write_start(unsigned char *datagram, enum tact_network_kind kind);
+
+/* Kind of a datagram, or -EPROTO: another signature or version, or too short for any. */
+int tact_network_read_start(const unsigned char *datagram, size_t size);
+
+/* Encrypts a payload into a datagram of TACT_NETWORK_DATAGRAM bytes. Returns the size of it, or
+ * -EMSGSIZE (payload too long), -EOVERFLOW (the counter is used up). */
+ssize_t tact_network_seal(struct tact_network_session *session, const void *payload, size_t size,
+                          unsigned char *datagram);
+
+/* Decrypts a datagram whose kind is DATA into payload, of TACT_NETWORK_PAYLOAD bytes. Returns the
+ * size of the payload, or -EPROTO (its size is wrong), -ENOENT (of another session), -EALREADY
+ * (received before, or older than the window), -EBADMSG (the tag is wrong). The state of the
+ * session changes only where the packet is accepted. */
+ssize_t tact_network_open(struct tact_network_session *session, const unsigned char *datagram,
+                          size_t size, void *payload);
+
+#endif

@@ -1,0 +1,42 @@
+/* A link between two ends, measured by packets of the size that a session sends. */
+#ifndef TACT_EXAMPLES_LINK_H
+#define TACT_EXAMPLES_LINK_H
+
+#include "devices/network/clock_offset_internal.h"
+#include "devices/network/endpoint_internal.h"
+#include "link_quality.h"
+#include "rt/histogram.h"
+#include "rt/realtime.h"
+
+struct link_options {
+    const char *listen, *connect; /* address; one of them is NULL */
+    const char *key, *peer;       /* key files; NULL: none */
+    double seconds;               /* duration of the measurement [s] */
+    double rate;                  /* packets a second [Hz] */
+    double wait;                  /* for the other end [s] */
+    int json;
+};
+
+/* A measurement, of the direction towards this end. */
+struct link_measurement {
+    struct tact_network_endpoint endpoint;
+    struct tact_network_clock clock;
+    struct link_arrival *arrivals; /* [capacity] */
+    size_t count, capacity;
+    uint64_t session;                         /* number of the session that they are of */
+    uint64_t refused;                         /* packets whose payload is no probe of tact link */
+    uint64_t dropped;                         /* probes over the capacity */
+    struct tact_histogram round_trip;         /* [ns] */
+    struct tact_histogram sending, receiving; /* time of the calls in each tick [ns] */
+    struct tact_realtime_report realtime;     /* what the thread was granted */
+    uint64_t late;                            /* ticks that began more than a period late */
+};
+
+/* link_measure.c: opens the link, waits for the other end and measures. Returns the exit code. */
+int link_measure(const char *command, const struct link_options *options,
+                 struct link_measurement *m);
+
+/* link_print.c: the table, or one JSON object. Returns the exit code. */
+int link_print(const struct link_options *options, struct link_measurement *m);
+
+#endif

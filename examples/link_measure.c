@@ -1,0 +1,196 @@
+/* Measures a link: each end sends a probe every period and echoes the newest that it heard. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "command.h"
+#include "link.h"
+#include "rt/clock.h"
+#include "text.h"
+
+enum {
+    PROBE_BYTES = 560,    /* of a session's packet: stamps, a pose, ten waves of six numbers */
+    PROBE_NUMBERS = 4,    /* of 8 bytes at its start; the rest is zero */
+    DATAGRAMS_A_TICK = 64 /* what more arrives waits for the next tick, or is lost in the system */
+};
+static const int64_t silence_ns = 2000000000; /* the other end has stopped */
+
+/* The newest probe of the other end. */
+struct heard {
+    uint64_t tick;
+    int64_t sent_ns;     /* clock of the other end */
+    int64_t received_ns; /* clock of this end; 0: none yet */
+};
+
+static void write_number(unsigned char *out, uint64_t value)
+{
+    for (int i = 0; i < 8; i++) {
+        out[i] = (unsigned char)(value >> (8 * i));
+    }
+}
+
+static uint64_t read_number(const unsigned char *in)
+{
+    uint64_t value = 0;
+    for (int i = 0; i < 8; i++) {
+        value |= (uint64_t)in[i] << (8 * i);
+    }
+    return value;
+}
+
+static void send_probe(struct link_measurement *m, uint64_t tick, const struct heard *heard)
+{
+    unsigned char probe[PROBE_BYTES] = {0};
+    const int64_t start_ns = tact_clock_now();
+    write_number(probe, tick);
+    write_number(probe + 8, (uint64_t)start_ns);
+    write_number(probe + 16, (uint64_t)heard->sent_ns);
+    write_number(probe + 24, (uint64_t)heard->received_ns);
+    tact_network_send(&m->endpoint, probe, sizeof probe);
+    tact_histogram_add(&m->sending, tact_clock_now() - start_ns);
+}
+
+static void take_probe(struct link_measurement *m, const unsigned char *probe, struct heard *heard)
+{
+    const int64_t now_ns = tact_clock_now();
+    const struct tact_network_stamps stamps = {
+        .sent_ns = (int64_t)read_number(probe + 16),
+        .other_received_ns = (int64_t)read_number(probe + 24),
+        .other_sent_ns = (int64_t)read_number(probe + 8),
+        .received_ns = now_ns,
+    };
+    const uint64_t tick = read_number(probe);
+    if (m->count == m->capacity) {
+        m->dropped++;
+        return;
+    }
+    m->arrivals[m->count++] =
+        (struct link_arrival){.tick = tick, .sent_ns = stamps.other_sent_ns, .received_ns = now_ns};
+    if (!heard->received_ns || tick > heard->tick) {
+        *heard =
+            (struct heard){.tick = tick, .sent_ns = stamps.other_sent_ns, .received_ns = now_ns};
+    }
+    if (stamps.sent_ns) {
+        const int64_t round_trip = tact_network_clock_add(&m->clock, &stamps);
+        if (round_trip >= 0) {
+            tact_histogram_add(&m->round_trip, round_trip);
+        }
+    }
+}
+
+/* All that has arrived. */
+static void receive_probes(struct link_measurement *m, struct heard *heard)
+{
+    unsigned char payload[TACT_NETWORK_PAYLOAD];
+    const int64_t start_ns = tact_clock_now();
+    int most = DATAGRAMS_A_TICK;
+    ssize_t n;
+    tact_network_endpoint_tick(&m->endpoint, start_ns);
+    while ((n = tact_network_receive(&m->endpoint, start_ns, &most, payload)) != -EAGAIN) {
+        if (m->endpoint.counts.sessions != m->session) { /* the other end began anew */
+            m->session = m->endpoint.counts.sessions;
+            m->count = 0;
+            *heard = (struct heard){.tick = 0};
+        }
+        if (n == PROBE_BYTES) {
+            take_probe(m, payload, heard);
+        } else if (n > 0) { /* one of size 0 only completes a handshake */
+            m->refused++;
+        }
+    }
+    tact_histogram_add(&m->receiving, tact_clock_now() - start_ns);
+}
+
+/* Waits for the handshake. Returns 0, or -1: stopped, or nobody came in time. */
+static int wait_for_peer(const char *command, const struct link_options *options,
+                         struct link_measurement *m)
+{
+    const int64_t end_ns = tact_clock_now() + (int64_t)(options->wait * 1e9);
+    struct heard heard = {.tick = 0};
+    int64_t next_ns = tact_clock_now();
+    while (!m->endpoint.established) {
+        if (tact_stop_requested(command_stop()) || next_ns > end_ns) {
+            fprintf(stderr,
+                    "%s: no session with the other end within %g s: %llu datagrams arrived, %llu "
+                    "of them with a wrong key\n",
+                    command, options->wait, (unsigned long long)m->endpoint.counts.received,
+                    (unsigned long long)m->endpoint.counts.forged);
+            return -1;
+        }
+        next_ns += 1000000;
+        tact_clock_sleep_until(next_ns);
+        receive_probes(m, &heard);
+    }
+    return 0;
+}
+
+static void measure(const struct link_options *options, struct link_measurement *m)
+{
+    struct tact_realtime_options realtime = tact_realtime_default();
+    realtime.cpu = TACT_REALTIME_CPU_ANY;
+    realtime.lock_memory = 0;
+    const uint64_t ticks = (uint64_t)llround(options->seconds * options->rate);
+    const double period_ns = 1e9 / options->rate;
+    struct heard heard = {.tick = 0};
+    tact_histogram_reset(&m->sending);
+    tact_histogram_reset(&m->receiving);
+    tact_histogram_reset(&m->round_trip);
+    tact_realtime_enter(&realtime, &m->realtime);
+    const int64_t start_ns = tact_clock_now();
+    for (uint64_t tick = 0; tick < ticks && !tact_stop_requested(command_stop()); tick++) {
+        const int64_t due_ns = start_ns + (int64_t)((double)tick * period_ns);
+        tact_clock_sleep_until(due_ns);
+        const int64_t now_ns = tact_clock_now();
+        m->late += (double)(now_ns - due_ns) > period_ns;
+        receive_probes(m, &heard);
+        send_probe(m, tick, &heard);
+        if (now_ns - m->endpoint.accepted_ns > silence_ns) {
+            break;
+        }
+    }
+    tact_realtime_leave();
+}
+
+static int read_keys(const struct link_options *options, struct tact_network_identity *identity,
+                     struct tact_error *err)
+{
+    unsigned char key[TACT_NETWORK_KEY_BYTES], peer[TACT_NETWORK_KEY_BYTES];
+    int rc = tact_network_key_read(options->key, TACT_NETWORK_SECRET_KEY, key, err);
+    rc = rc ? rc : tact_network_key_read(options->peer, TACT_NETWORK_PUBLIC_KEY, peer, err);
+    return rc ? rc : tact_network_identity_make(key, peer, identity, err);
+}
+
+int link_measure(const char *command, const struct link_options *options,
+                 struct link_measurement *m)
+{
+    struct tact_error err = {.line = 0};
+    struct tact_network_identity identity;
+    const struct tact_network_endpoint_options endpoint = {
+        .address = options->connect ? options->connect : options->listen,
+        .initiator = !!options->connect,
+        .identity = options->key ? &identity : NULL,
+    };
+    m->endpoint.socket = -1;
+    if ((options->key && read_keys(options, &identity, &err)) ||
+        tact_network_endpoint_open(&endpoint, &m->endpoint, &err)) {
+        return command_error(&err);
+    }
+    /* The other end may send for up to its own duration, which is not known here: twice ours. */
+    m->capacity = (size_t)(2.0 * options->seconds * options->rate) + 1000;
+    m->arrivals = calloc(m->capacity, sizeof *m->arrivals);
+    if (!m->arrivals) {
+        fprintf(stderr, "%s: out of memory\n", command);
+        return EXIT_BAD;
+    }
+    if (options->listen) {
+        fprintf(stderr, "%s: listening on port %d\n", command,
+                tact_network_endpoint_port(&m->endpoint));
+    }
+    command_catch_signals();
+    if (wait_for_peer(command, options, m)) {
+        return EXIT_BAD;
+    }
+    measure(options, m);
+    return EXIT_GOOD;
+}

@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+"""link.py TACT: keys, and the link between two processes of this machine."""
+import json
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+
+TACT = os.path.abspath(sys.argv[1])
+
+
+def tact(*words, code=0):
+    """Runs the command; returns stdout and stderr. The exit code must be as said."""
+    run = subprocess.run([TACT, *words], capture_output=True, text=True, check=False, timeout=60)
+    assert run.returncode == code, (words, run.returncode, run.stdout, run.stderr)
+    return run.stdout, run.stderr
+
+
+def keys():
+    printed, err = tact("keygen", "a.key")
+    assert not err and os.stat("a.key").st_mode & 0o777 == 0o600, err
+    with open("a.key.pub", encoding="ascii") as file:
+        assert file.read() == printed and printed.startswith("tact-public-key-1 ")
+    with open("a.key", encoding="ascii") as file:
+        secret = file.read()
+    assert "exists already" in tact("keygen", "a.key", code=2)[1]
+    with open("a.key", encoding="ascii") as file:
+        assert file.read() == secret
+    with open("b.key.pub", "w", encoding="ascii"):
+        pass
+    assert "b.key.pub: exists already" in tact("keygen", "b.key", code=2)[1]
+    assert not os.path.exists("b.key")  # no half of a pair
+    os.unlink("b.key.pub")
+    tact("keygen", "b.key")
+    tact("keygen", "c.key")
+    assert "no/such/a.key" in tact("keygen", "no/such/a.key", code=1)[1]
+
+
+def measured(listen, connect, codes=(0, 0)):
+    """Runs both ends on a free port; returns what each printed."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    ends = [subprocess.Popen([TACT, "link", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            for words in (("--listen", f"127.0.0.1:{port}", *listen), ("--connect", f"127.0.0.1:{port}", *connect))]
+    out = [end.communicate(timeout=60) for end in ends]
+    assert tuple(end.returncode for end in ends) == codes, out
+    return out
+
+
+def checked(text, authenticated):
+    """The measurement of one end over loopback, where nothing is lost."""
+    got = json.loads(text)
+    assert got["authenticated"] == authenticated and got["sessions"] == 1, got
+    assert got["expected"] > 50 and got["lost"] == 0 and got["overtaken"] == 0, got
+    assert 0 < got["round_trip"]["min"] < 0.05 and got["delay"]["min"] <= got["delay"]["p999"], got
+    assert got["refused"] == dict.fromkeys(got["refused"], 0), got
+    channel = got["channel"]
+    assert channel["playout"] >= 10 and abs(channel["delay"] - channel["playout"] / 200) < 1e-12, channel
+    for line in channel["lines"]:
+        assert abs(line["stiffness"] * channel["delay"] / line["impedance"] - 1) < 1e-12, line
+
+
+def link():
+    short = ("--seconds", "0.5", "--rate", "200", "--json", "--wait", "20")
+    a, b = ("--key", "a.key", "--peer", "b.key.pub"), ("--key", "b.key", "--peer", "a.key.pub")
+    for out, _ in measured((*a, *short), (*b, *short)):
+        checked(out, True)
+    for out, _ in measured(short, short):
+        checked(out, False)
+    out = measured((*a, *short[:-2]), (*b, "--seconds", "0.5", "--rate", "200"))[1][0]
+    assert "has proven its key" in out and "0.000 % lost" in out and "impedance" in out, out
+    wait = ("--wait", "0.7")
+    stranger = ("--key", "c.key", "--peer", "a.key.pub")
+    for out, err in measured((*a, *wait), (*stranger, *wait), (1, 1)):
+        assert not out and "no session with the other end" in err, err
+    assert "wrong key" in measured((*a, *wait), (*wait,), (1, 1))[0][1]
+
+
+def refused():
+    for words, expected in (
+            ((), "expected one of --listen and --connect"),
+            (("--listen", "1", "--connect", "127.0.0.1:1"), "expected one of"),
+            (("--listen", "0.0.0.0:4710"), "needs a key for each end"),
+            (("--connect", "192.0.2.7:4710"), "needs a key for each end"),
+            (("--connect", "127.0.0.1"), "expected HOST:PORT"),
+            (("--listen", "4710", "--key", "a.key"), "given together"),
+            (("--listen", "4710", "--key", "a.key", "--peer", "a.key.pub"), "is the own one"),
+            (("--listen", "4710", "--key", "a.key.pub", "--peer", "b.key.pub"), "is a public key"),
+            (("--listen", "4710", "--key", "a.key", "--peer", "b.key"), "is a secret key"),
+            (("--listen", "4710", "--key", "none", "--peer", "b.key.pub"), "none: No such file"),
+            (("--listen", "4710", "--seconds", "0"), "expected a number from 0.1 to 600"),
+            (("--listen", "4710", "--rate", "nan"), "expected a number from 10 to 4000")):
+        out, err = tact("link", *words, code=2)
+        assert not out and expected in err and err.count("\n") == 1, (words, err)
+    os.chmod("c.key", 0o644)
+    assert "chmod 600" in tact("link", "--listen", "4710", "--key", "c.key", "--peer", "a.key.pub", code=2)[1]
+
+
+with tempfile.TemporaryDirectory() as folder:
+    os.chdir(folder)
+    keys()
+    link()
+    refused()

@@ -1,0 +1,401 @@
+/*
+ * Two ends of a link over this machine's network, on a clock of the test: handshake, lost and
+ * repeated datagrams, ends that begin anew, floods, and random datagrams.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <cmocka.h>
+#include "devices/network/address_internal.h"
+#include "support/random.h"
+
+static const int64_t ms = 1000000;
+static int64_t now_ns = 1000000000000;
+
+static void open_end(struct tact_network_endpoint *end, int initiator, int port,
+                     const struct tact_network_identity *identity)
+{
+    char address[32];
+    snprintf(address, sizeof address, "127.0.0.1:%d", port);
+    const struct tact_network_endpoint_options options = {
+        .address = address, .initiator = initiator, .identity = identity};
+    assert_int_equal(tact_network_endpoint_open(&options, end, NULL), 0);
+}
+
+/* One tick of an end, with all that has arrived. Returns the number of payloads, of which the last
+ * is in payload. */
+static int tick(struct tact_network_endpoint *end, void *payload)
+{
+    unsigned char buffer[TACT_NETWORK_PAYLOAD];
+    int most = 1000, payloads = 0;
+    ssize_t n;
+    tact_network_endpoint_tick(end, now_ns);
+    while ((n = tact_network_receive(end, now_ns, &most, buffer)) != -EAGAIN) {
+        payloads += n > 0;
+        if (n > 0 && payload) {
+            memcpy(payload, buffer, (size_t)n);
+        }
+    }
+    assert_true(most > 0);
+    return payloads;
+}
+
+/* Milliseconds until both ends are established, at most `most`. */
+static int connect_ends(struct tact_network_endpoint *caller,
+                        struct tact_network_endpoint *listener, int most)
+{
+    for (int i = 0; i <= most; i++) {
+        tick(caller, NULL);
+        tick(listener, NULL);
+        tick(caller, NULL);
+        tick(listener, NULL);
+        if (caller->established && listener->established) {
+            return i;
+        }
+        now_ns += ms;
+    }
+    return -1;
+}
+
+static void assert_both_ways(struct tact_network_endpoint *caller,
+                             struct tact_network_endpoint *listener)
+{
+    char text[TACT_NETWORK_PAYLOAD];
+    assert_int_equal(tact_network_send(caller, "to the listener", 16), 0);
+    assert_int_equal(tick(listener, text), 1);
+    assert_string_equal(text, "to the listener");
+    assert_int_equal(tact_network_send(listener, "to the caller", 14), 0);
+    assert_int_equal(tick(caller, text), 1);
+    assert_string_equal(text, "to the caller");
+}
+
+static void an_end_that_begins_anew_is_accepted(void **state)
+{
+    (void)state;
+    struct tact_network_endpoint caller, listener;
+    open_end(&listener, 0, 0, NULL);
+    const int port = tact_network_endpoint_port(&listener);
+    open_end(&caller, 1, port, NULL);
+    assert_int_equal(tact_network_send(&caller, "early", 6), -ENOTCONN);
+    assert_int_equal(connect_ends(&caller, &listener, 10), 0);
+    assert_both_ways(&caller, &listener);
+    tact_network_endpoint_close(&caller); /* killed, and started again at another port */
+    open_end(&caller, 1, port, NULL);
+    for (int i = 0; i < 10 && listener.counts.sessions < 2; i++, now_ns += ms) {
+        tick(&caller, NULL);
+        tick(&listener, NULL);
+    }
+    assert_int_equal(listener.counts.sessions, 2);
+    assert_both_ways(&caller, &listener);
+    tact_network_endpoint_close(&listener); /* and the other one */
+    for (int i = 0; i < 500; i++, now_ns += ms) {
+        tact_network_send(&caller, "into the void", 14);
+        tick(&caller, NULL);
+    }
+    open_end(&listener, 0, port, NULL);
+    const int took = connect_ends(&caller, &listener, 3000);
+    print_message("a listener that began anew is found after %d ms\n", took);
+    assert_true(took > 0 && took <= 1100);
+    assert_both_ways(&caller, &listener);
+    tact_network_endpoint_close(&caller);
+    tact_network_endpoint_close(&listener);
+}
+
+/* A relay between two ends, which loses, repeats and records what passes. */
+struct relay {
+    int socket[2];             /* towards the caller, the listener */
+    struct sockaddr_in caller; /* where it sends from */
+    unsigned char kept[512][TACT_NETWORK_DATAGRAM];
+    size_t size[512];
+    int from_caller[512];
+    int count;
+};
+
+static void open_relay(struct relay *relay, int port)
+{
+    memset(relay, 0, sizeof *relay);
+    for (int i = 0; i < 2; i++) {
+        struct sockaddr_in address = {.sin_family = AF_INET,
+                                      .sin_port = htons((uint16_t)(i ? port : 0)),
+                                      .sin_addr = {htonl(INADDR_LOOPBACK)}};
+        relay->socket[i] = socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK, 0);
+        assert_int_equal(
+            (i ? connect : bind)(relay->socket[i], (struct sockaddr *)&address, sizeof address), 0);
+    }
+}
+
+static int relay_port(const struct relay *relay)
+{
+    struct sockaddr_in bound;
+    socklen_t size = sizeof bound;
+    assert_int_equal(getsockname(relay->socket[0], (struct sockaddr *)&bound, &size), 0);
+    return ntohs(bound.sin_port);
+}
+
+static void relay_send(struct relay *relay, int from_caller, const unsigned char *datagram,
+                       size_t size)
+{
+    if (from_caller) {
+        send(relay->socket[1], datagram, size, 0);
+    } else {
+        sendto(relay->socket[0], datagram, size, 0, (struct sockaddr *)&relay->caller,
+               sizeof relay->caller);
+    }
+}
+
+static void relay_pass(struct relay *relay, double loss)
+{
+    for (int way = 0; way < 2; way++) {
+        unsigned char datagram[TACT_NETWORK_DATAGRAM];
+        struct sockaddr_in from;
+        socklen_t size = sizeof from;
+        ssize_t n;
+        while ((n = recvfrom(relay->socket[way], datagram, sizeof datagram, 0,
+                             (struct sockaddr *)&from, &size)) > 0) {
+            if (!way) {
+                relay->caller = from;
+            }
+            if (relay->count < 512) {
+                memcpy(relay->kept[relay->count], datagram, (size_t)n);
+                relay->size[relay->count] = (size_t)n;
+                relay->from_caller[relay->count++] = !way;
+            }
+            if (uniform(0.0, 1.0) >= loss) {
+                relay_send(relay, !way, datagram, (size_t)n);
+            }
+        }
+    }
+}
+
+static void handshakes_survive_loss(void **state)
+{
+    (void)state;
+    int worst = 0;
+    for (int trial = 0; trial < 20; trial++) {
+        static struct relay relay;
+        struct tact_network_endpoint caller, listener;
+        int took = 0;
+        open_end(&listener, 0, 0, NULL);
+        open_relay(&relay, tact_network_endpoint_port(&listener));
+        open_end(&caller, 1, relay_port(&relay), NULL);
+        for (; !(caller.established && listener.established) && took < 20000; took++) {
+            tick(&caller, NULL);
+            if (caller.established) {
+                tact_network_send(&caller, "data", 5);
+            }
+            relay_pass(&relay, 0.5);
+            tick(&listener, NULL);
+            relay_pass(&relay, 0.5);
+            now_ns += ms;
+        }
+        worst = took > worst ? took : worst;
+        assert_int_equal(caller.counts.forged + listener.counts.forged, 0);
+        for (int i = 0; i < 2; i++) {
+            close(relay.socket[i]);
+        }
+        tact_network_endpoint_close(&caller);
+        tact_network_endpoint_close(&listener);
+    }
+    print_message("half of all datagrams lost: established after at most %d ms\n", worst);
+    assert_true(worst < 5000);
+}
+
+static void what_was_sent_before_has_no_effect(void **state)
+{
+    (void)state;
+    static struct relay relay;
+    struct tact_network_endpoint caller, listener;
+    open_end(&listener, 0, 0, NULL);
+    open_relay(&relay, tact_network_endpoint_port(&listener));
+    open_end(&caller, 1, relay_port(&relay), NULL);
+    for (int i = 0; i < 50; i++, now_ns += ms) {
+        tick(&caller, NULL);
+        tact_network_send(&caller, "of the caller", 14);
+        relay_pass(&relay, 0.0);
+        tick(&listener, NULL);
+        tact_network_send(&listener, "of the listener", 16);
+        relay_pass(&relay, 0.0);
+    }
+    tick(&caller, NULL);
+    assert_true(caller.established && listener.established && relay.count > 90);
+    const struct tact_network_session before = listener.session;
+    const struct tact_network_counts counts[2] = {caller.counts, listener.counts};
+    const int recorded = relay.count;
+    for (int round = 0; round < 40; round++, now_ns += ms) {
+        for (int i = 0; i < recorded; i++) {
+            relay_send(&relay, relay.from_caller[i], relay.kept[i], relay.size[i]);
+        }
+        assert_int_equal(tick(&caller, NULL), 0);
+        assert_int_equal(tick(&listener, NULL), 0);
+        relay.count = 512; /* answers to the replayed hello are not recorded */
+        relay_pass(&relay, 0.0);
+    }
+    assert_int_equal(tick(&caller, NULL), 0);
+    assert_memory_equal(&before, &listener.session, sizeof before);
+    assert_int_equal(listener.counts.sessions, 1);
+    assert_int_equal(caller.counts.sessions, 1);
+    assert_int_equal(listener.counts.accepted, counts[1].accepted);
+    assert_int_equal(caller.counts.accepted, counts[0].accepted);
+    assert_true(listener.counts.repeated > 40 * 40);
+    assert_true(caller.counts.repeated + caller.counts.foreign > 40 * 40);
+    /* Its hello was among them, and the session continues. */
+    assert_true(relay.kept[0][5] == TACT_NETWORK_HELLO);
+    char text[TACT_NETWORK_PAYLOAD];
+    tact_network_send(&caller, "continues", 10);
+    relay_pass(&relay, 0.0);
+    assert_int_equal(tick(&listener, text), 1);
+    assert_string_equal(text, "continues");
+    for (int i = 0; i < 2; i++) {
+        close(relay.socket[i]);
+    }
+    tact_network_endpoint_close(&caller);
+    tact_network_endpoint_close(&listener);
+}
+
+/* Hellos of the right key, each a new one: more than any end sends, as if it had failed. */
+static void a_flood_is_counted(void **state)
+{
+    (void)state;
+    struct tact_network_endpoint caller, listener, failing;
+    unsigned char secret[2][TACT_NETWORK_KEY_BYTES], key[2][TACT_NETWORK_KEY_BYTES];
+    struct tact_network_identity identity[2], stranger;
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(tact_network_key_pair(secret[i], key[i], NULL), 0);
+    }
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(tact_network_identity_make(secret[i], key[!i], &identity[i], NULL), 0);
+    }
+    assert_int_equal(tact_network_identity_of_loopback(1, &stranger, NULL), 0);
+    open_end(&listener, 0, 0, &identity[1]);
+    const int port = tact_network_endpoint_port(&listener);
+    open_end(&caller, 1, port, &identity[0]);
+    assert_int_equal(connect_ends(&caller, &listener, 10), 0);
+    open_end(&failing, 1, port, &identity[0]);
+    for (int i = 0; i < 2000; i++, now_ns += ms) {
+        failing.opening_ns = 0;
+        failing.identity = i % 2 ? identity[0] : stranger;
+        tact_network_endpoint_tick(&failing, now_ns);
+        if (i % 10 == 0) {
+            tact_network_send(&caller, "continues", 10);
+        }
+        assert_int_equal(tick(&listener, NULL), i % 10 == 0);
+    }
+    print_message("%llu hellos of a stranger refused; of the right key %llu postponed\n",
+                  (unsigned long long)listener.counts.forged,
+                  (unsigned long long)listener.counts.postponed);
+    assert_int_equal(listener.counts.forged, 1000);
+    assert_in_range(listener.counts.postponed, 950, 960); /* 2 s at 20, and a burst of 4 */
+    assert_int_equal(listener.counts.sessions, 1);
+    tact_network_endpoint_close(&failing);
+    tact_network_endpoint_close(&caller);
+    tact_network_endpoint_close(&listener);
+}
+
+/* Datagrams of any content and size, and recorded ones with some bytes changed. */
+static void random_datagrams_are_refused(void **state)
+{
+    (void)state;
+    static struct relay relay;
+    struct tact_network_endpoint caller, listener;
+    open_end(&listener, 0, 0, NULL);
+    open_relay(&relay, tact_network_endpoint_port(&listener));
+    open_end(&caller, 1, relay_port(&relay), NULL);
+    for (int i = 0; i < 10; i++, now_ns += ms) {
+        tick(&caller, NULL);
+        tact_network_send(&caller, "of the caller", 14);
+        relay_pass(&relay, 0.0);
+        tick(&listener, NULL);
+        relay_pass(&relay, 0.0);
+    }
+    const struct tact_network_session before = listener.session;
+    const int recorded = relay.count, trials = campaign_size(20000, 20000000);
+    for (int i = 0; i < trials; i++) {
+        unsigned char datagram[1400];
+        const int k = (int)(random_bits() % (unsigned)recorded);
+        size_t size = random_bits() % sizeof datagram;
+        for (size_t at = 0; at < size; at++) {
+            datagram[at] = (unsigned char)random_bits();
+        }
+        if (i % 3) {
+            memcpy(datagram, relay.kept[k], relay.size[k]);
+            size = i % 3 == 1 ? relay.size[k] : random_bits() % (relay.size[k] + 10);
+            datagram[random_bits() % relay.size[k]] ^= (unsigned char)(1 + random_bits() % 255);
+        }
+        relay_send(&relay, i % 2, datagram, size);
+        relay_send(&relay, !(i % 2), datagram, size);
+        if (i % 50 == 0) {
+            assert_int_equal(tick(&caller, NULL), 0);
+            assert_int_equal(tick(&listener, NULL), 0);
+        }
+    }
+    const struct tact_network_counts *c = &listener.counts;
+    print_message("of %llu datagrams %llu malformed, %llu forged, %llu repeated, %llu foreign\n",
+                  (unsigned long long)c->received, (unsigned long long)c->malformed,
+                  (unsigned long long)c->forged, (unsigned long long)c->repeated,
+                  (unsigned long long)c->foreign);
+    assert_memory_equal(&before, &listener.session, sizeof before);
+    assert_int_equal(c->sessions, 1);
+    assert_true(c->malformed > (uint64_t)trials / 10 && c->forged > (uint64_t)trials / 20);
+    for (int i = 0; i < 2; i++) {
+        close(relay.socket[i]);
+    }
+    tact_network_endpoint_close(&caller);
+    tact_network_endpoint_close(&listener);
+}
+
+static void addresses_are_checked(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        int listen, only_this_machine, expected;
+    } cases[] = {
+        {"127.0.0.1:4710", 0, 1, 0},
+        {"[::1]:4710", 0, 1, 0},
+        {"4710", 1, 1, 0},
+        {"4710", 1, 0, 0},
+        {"4710", 0, 0, -EINVAL},
+        {"0.0.0.0:4710", 1, 1, -EPERM},
+        {"192.0.2.7:4710", 0, 1, -EPERM},
+        {"[2001:db8::7]:4710", 0, 1, -EPERM},
+        {"192.0.2.7:4710", 0, 0, 0},
+        {"::1:4710", 0, 0, -EINVAL},
+        {"127.0.0.1", 0, 0, -EINVAL},
+        {"127.0.0.1:", 0, 0, -EINVAL},
+        {":4710", 1, 0, -EINVAL},
+        {"127.0.0.1:65536", 0, 0, -EINVAL},
+        {"127.0.0.1:-1", 0, 0, -EINVAL},
+        {"127.0.0.1:http", 0, 0, -EINVAL},
+        {"[::1:4710", 0, 0, -EINVAL},
+        {"", 1, 0, -EINVAL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct tact_network_address address;
+        struct tact_error err;
+        const int rc = tact_network_resolve(cases[i].text, cases[i].listen,
+                                            cases[i].only_this_machine, &address, &err);
+        if (rc != cases[i].expected) {
+            fail_msg("%s: %d, not %d", cases[i].text, rc, cases[i].expected);
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_end_that_begins_anew_is_accepted),
+        cmocka_unit_test(handshakes_survive_loss),
+        cmocka_unit_test(what_was_sent_before_has_no_effect),
+        cmocka_unit_test(a_flood_is_counted),
+        cmocka_unit_test(random_datagrams_are_refused),
+        cmocka_unit_test(addresses_are_checked),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

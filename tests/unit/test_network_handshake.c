@@ -1,0 +1,273 @@
+/*
+ * The encrypted link: key files, the handshake of fresh keys, and packets, against what any other
+ * machine of the network can do: change any bit, send again, answer with another key.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <cmocka.h>
+#include "devices/network/handshake_internal.h"
+#include "support/random.h"
+
+/* The two ends of a link that know each other. */
+static void make_ends(struct tact_network_identity *caller, struct tact_network_identity *listener)
+{
+    unsigned char secret[2][TACT_NETWORK_KEY_BYTES], key[2][TACT_NETWORK_KEY_BYTES];
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(tact_network_key_pair(secret[i], key[i], NULL), 0);
+    }
+    assert_int_equal(tact_network_identity_make(secret[0], key[1], caller, NULL), 0);
+    assert_int_equal(tact_network_identity_make(secret[1], key[0], listener, NULL), 0);
+}
+
+struct exchange {
+    struct tact_network_opening opening;
+    unsigned char answer[TACT_NETWORK_ANSWER_BYTES];
+    struct tact_network_session caller, listener;
+};
+
+static void shake_hands(const struct tact_network_identity *caller,
+                        const struct tact_network_identity *listener, struct exchange *x)
+{
+    tact_network_hello(caller, &x->opening);
+    assert_int_equal(tact_network_check_hello(listener, x->opening.hello, sizeof x->opening.hello),
+                     0);
+    assert_int_equal(tact_network_answer(listener, x->opening.hello, &x->listener, x->answer), 0);
+    assert_int_equal(
+        tact_network_finish(caller, &x->opening, x->answer, sizeof x->answer, &x->caller), 0);
+}
+
+static void both_ends_derive_the_same_keys(void **state)
+{
+    (void)state;
+    struct tact_network_identity caller, listener;
+    struct exchange x, again;
+    unsigned char datagram[TACT_NETWORK_DATAGRAM], payload[TACT_NETWORK_PAYLOAD];
+    unsigned char sent[TACT_NETWORK_PAYLOAD];
+    make_ends(&caller, &listener);
+    shake_hands(&caller, &listener, &x);
+    assert_memory_equal(x.caller.send_key, x.listener.receive_key, 32);
+    assert_memory_equal(x.caller.receive_key, x.listener.send_key, 32);
+    assert_memory_not_equal(x.caller.send_key, x.caller.receive_key, 32);
+    assert_memory_equal(x.caller.name, x.listener.name, sizeof x.caller.name);
+    for (size_t size = 0; size <= TACT_NETWORK_PAYLOAD; size += 145) {
+        for (size_t i = 0; i < size; i++) {
+            sent[i] = (unsigned char)random_bits();
+        }
+        ssize_t n = tact_network_seal(&x.caller, sent, size, datagram);
+        assert_int_equal(n, (ssize_t)size + 40);
+        assert_int_equal(tact_network_open(&x.listener, datagram, (size_t)n, payload), size);
+        assert_memory_equal(payload, sent, size);
+    }
+    assert_int_equal(tact_network_seal(&x.caller, sent, TACT_NETWORK_PAYLOAD + 1, datagram),
+                     -EMSGSIZE);
+    shake_hands(&caller, &listener, &again); /* another start has other keys */
+    assert_memory_not_equal(x.caller.send_key, again.caller.send_key, 32);
+    assert_memory_not_equal(x.caller.receive_key, again.caller.receive_key, 32);
+    ssize_t n = tact_network_seal(&x.caller, sent, 10, datagram);
+    assert_int_equal(tact_network_open(&again.listener, datagram, (size_t)n, payload), -ENOENT);
+    memcpy(datagram + TACT_NETWORK_START_BYTES, again.listener.name, 8);
+    assert_int_equal(tact_network_open(&again.listener, datagram, (size_t)n, payload), -EBADMSG);
+}
+
+static void every_flipped_bit_is_refused(void **state)
+{
+    (void)state;
+    struct tact_network_identity caller, listener;
+    struct exchange x;
+    make_ends(&caller, &listener);
+    shake_hands(&caller, &listener, &x);
+    for (int bit = 0; bit < 8 * TACT_NETWORK_HELLO_BYTES; bit++) {
+        unsigned char hello[TACT_NETWORK_HELLO_BYTES], answer[TACT_NETWORK_ANSWER_BYTES];
+        struct tact_network_session session;
+        memcpy(hello, x.opening.hello, sizeof hello);
+        hello[bit / 8] ^= (unsigned char)(1U << (bit % 8));
+        assert_int_equal(tact_network_check_hello(&listener, hello, sizeof hello), -EBADMSG);
+        memcpy(answer, x.answer, sizeof answer);
+        answer[bit / 8] ^= (unsigned char)(1U << (bit % 8));
+        /* The curve ignores the topmost bit of a public key, but not the hash of the answer. */
+        assert_int_equal(tact_network_finish(&caller, &x.opening, answer, sizeof answer, &session),
+                         -EBADMSG);
+    }
+    unsigned char datagram[TACT_NETWORK_DATAGRAM], changed[TACT_NETWORK_DATAGRAM],
+        payload[TACT_NETWORK_PAYLOAD];
+    const ssize_t n = tact_network_seal(&x.listener, "pose and waves", 14, datagram);
+    for (int bit = 0; bit < 8 * n; bit++) {
+        const struct tact_network_session before = x.caller;
+        memcpy(changed, datagram, (size_t)n);
+        changed[bit / 8] ^= (unsigned char)(1U << (bit % 8));
+        assert_true(tact_network_open(&x.caller, changed, (size_t)n, payload) < 0);
+        assert_memory_equal(&x.caller, &before, sizeof before);
+    }
+    for (ssize_t size = 0; size < n; size++) { /* cut anywhere */
+        assert_true(tact_network_open(&x.caller, datagram, (size_t)size, payload) < 0);
+    }
+    assert_int_equal(tact_network_open(&x.caller, datagram, (size_t)n, payload), 14);
+}
+
+/* The window against a plain set of the counters that were accepted. */
+static void window_accepts_each_packet_once(void **state)
+{
+    (void)state;
+    enum { PACKETS = 5000 };
+    struct tact_network_identity caller, listener;
+    struct exchange x;
+    static unsigned char datagrams[PACKETS][48], accepted[PACKETS];
+    unsigned char payload[TACT_NETWORK_PAYLOAD];
+    int counts[2] = {0, 0}, highest = -1;
+    make_ends(&caller, &listener);
+    shake_hands(&caller, &listener, &x);
+    for (int i = 0; i < PACKETS; i++) {
+        unsigned char datagram[TACT_NETWORK_DATAGRAM];
+        assert_int_equal(tact_network_seal(&x.caller, "datagram", 8, datagram), 48);
+        memcpy(datagrams[i], datagram, 48);
+    }
+    for (int k = 0; k < 40000; k++) { /* forward, with steps back and jumps */
+        const int reach = k % 7 ? 1500 : 20, at = k / 10;
+        const int i = at + (int)(random_bits() % (unsigned)reach) - reach / 2;
+        if (i < 0 || i >= PACKETS) {
+            continue;
+        }
+        const int fresh = !accepted[i] && i > highest - TACT_NETWORK_REPLAY_WINDOW;
+        const ssize_t n = tact_network_open(&x.listener, datagrams[i], 48, payload);
+        assert_int_equal(n, fresh ? 8 : -EALREADY);
+        accepted[i] |= (unsigned char)fresh;
+        highest = fresh && i > highest ? i : highest;
+        counts[fresh]++;
+    }
+    print_message("%d packets accepted, %d refused\n", counts[1], counts[0]);
+    assert_true(counts[0] > 1000 && counts[1] > 1000);
+    x.caller.next_counter = UINT64_MAX - 1; /* the last one, and no more */
+    unsigned char datagram[TACT_NETWORK_DATAGRAM];
+    assert_int_equal(tact_network_seal(&x.caller, "", 0, datagram), 40);
+    assert_int_equal(tact_network_open(&x.listener, datagram, 40, payload), 0);
+    assert_int_equal(tact_network_open(&x.listener, datagrams[PACKETS - 1], 48, payload),
+                     -EALREADY);
+    assert_int_equal(tact_network_seal(&x.caller, "", 0, datagram), -EOVERFLOW);
+}
+
+static void strangers_are_refused(void **state)
+{
+    (void)state;
+    struct tact_network_identity caller, listener, stranger, other;
+    struct tact_network_session session;
+    struct tact_network_opening opening;
+    unsigned char answer[TACT_NETWORK_ANSWER_BYTES];
+    struct exchange x;
+    make_ends(&caller, &listener);
+    make_ends(&stranger, &other);
+    shake_hands(&caller, &listener, &x);
+    tact_network_hello(&stranger, &opening); /* a key that the listener does not know */
+    assert_int_equal(tact_network_check_hello(&listener, opening.hello, sizeof opening.hello),
+                     -EBADMSG);
+    /* Its own hello, reflected. */
+    assert_int_equal(tact_network_check_hello(&caller, x.opening.hello, sizeof x.opening.hello),
+                     -EBADMSG);
+    /* A machine with another key answers, which knows all public keys. */
+    assert_int_equal(tact_network_identity_make(other.secret_key, caller.public_key, &other, NULL),
+                     0);
+    tact_network_hello(&caller, &opening);
+    assert_int_equal(tact_network_answer(&other, opening.hello, &session, answer), 0);
+    assert_int_equal(tact_network_finish(&caller, &opening, answer, sizeof answer, &session),
+                     -EBADMSG);
+    /* The answer to an earlier hello. */
+    assert_int_equal(tact_network_finish(&caller, &opening, x.answer, sizeof x.answer, &session),
+                     -EBADMSG);
+    /* A hello of an earlier session is answered, by other keys: what was sent then does not open.
+     */
+    unsigned char datagram[TACT_NETWORK_DATAGRAM], payload[TACT_NETWORK_PAYLOAD];
+    ssize_t n = tact_network_seal(&x.caller, "", 0, datagram);
+    assert_int_equal(tact_network_answer(&listener, x.opening.hello, &session, answer), 0);
+    memcpy(datagram + TACT_NETWORK_START_BYTES, session.name, sizeof session.name);
+    assert_int_equal(tact_network_open(&session, datagram, (size_t)n, payload), -EBADMSG);
+    /* Points of small order, with which every secret would be zero. */
+    static const unsigned char zero[TACT_NETWORK_KEY_BYTES] = {0};
+    assert_int_equal(tact_network_identity_make(caller.secret_key, zero, &other, NULL), -EINVAL);
+    assert_int_equal(tact_network_identity_make(caller.secret_key, caller.public_key, &other, NULL),
+                     -EINVAL);
+}
+
+static void write_file(const char *path, const char *text, mode_t mode)
+{
+    unlink(path);
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL, 0600);
+    assert_true(fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text));
+    fchmod(fd, mode);
+    close(fd);
+}
+
+static void key_files_are_checked(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/tact-keys-XXXXXX", path[64], text[TACT_NETWORK_KEY_TEXT], long_text[300];
+    unsigned char secret[TACT_NETWORK_KEY_BYTES], key[TACT_NETWORK_KEY_BYTES],
+        back[TACT_NETWORK_KEY_BYTES];
+    struct tact_error err;
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/key", folder);
+    assert_int_equal(tact_network_key_pair(secret, key, NULL), 0);
+    tact_network_key_text(TACT_NETWORK_SECRET_KEY, secret, text);
+    write_file(path, text, 0600);
+    assert_int_equal(tact_network_key_read(path, TACT_NETWORK_SECRET_KEY, back, NULL), 0);
+    assert_memory_equal(secret, back, sizeof secret);
+    assert_int_equal(tact_network_key_read(path, TACT_NETWORK_PUBLIC_KEY, back, &err), -EINVAL);
+    assert_non_null(strstr(err.text, "is a secret key"));
+    static const mode_t open_modes[] = {0640, 0604, 0620, 0602, 0610, 0601};
+    for (size_t i = 0; i < sizeof open_modes / sizeof *open_modes; i++) {
+        write_file(path, text, open_modes[i]);
+        assert_int_equal(tact_network_key_read(path, TACT_NETWORK_SECRET_KEY, back, &err), -EACCES);
+        assert_non_null(strstr(err.text, "chmod 600"));
+    }
+    if (!geteuid()) {
+        write_file(path, text, 0600);
+        assert_int_equal(chown(path, 1234, 0), 0);
+        assert_int_equal(tact_network_key_read(path, TACT_NETWORK_SECRET_KEY, back, NULL), -EACCES);
+    }
+    snprintf(long_text, sizeof long_text, "%.*s%.*s\n", (int)strlen(text) - 1, text, 200,
+             "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA");
+    const char *const bad[] = {"",
+                               "tact-secret-key-1",
+                               "tact-secret-key-1 \n",
+                               "tact-secret-key-2 AAAA\n",
+                               "tact-secret-key-1 AAAA\n",
+                               long_text};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        write_file(path, bad[i], 0600);
+        assert_int_equal(tact_network_key_read(path, TACT_NETWORK_SECRET_KEY, back, &err), -EINVAL);
+        assert_string_equal(err.file, path);
+    }
+    for (size_t i = 0; i < 18; i++) { /* a letter that base64 does not have, or another word */
+        write_file(path, text, 0600);
+        char changed[TACT_NETWORK_KEY_TEXT];
+        memcpy(changed, text, sizeof changed);
+        changed[i < 9 ? i : 10 + i] = '*';
+        write_file(path, changed, 0600);
+        assert_int_equal(tact_network_key_read(path, TACT_NETWORK_SECRET_KEY, back, NULL), -EINVAL);
+    }
+    unlink(path);
+    assert_int_equal(tact_network_key_read(path, TACT_NETWORK_SECRET_KEY, back, NULL), -ENOENT);
+    assert_int_equal(tact_network_key_read(folder, TACT_NETWORK_SECRET_KEY, back, NULL), -EISDIR);
+    assert_int_equal(tact_network_key_read("/dev/null", TACT_NETWORK_PUBLIC_KEY, back, NULL),
+                     -EINVAL);
+    rmdir(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(both_ends_derive_the_same_keys),
+        cmocka_unit_test(every_flipped_bit_is_refused),
+        cmocka_unit_test(window_accepts_each_packet_once),
+        cmocka_unit_test(strangers_are_refused),
+        cmocka_unit_test(key_files_are_checked),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,150 @@
+/*
+ * What is measured of a link: clock offset, delays, losses against a simulated link whose numbers
+ * are known; and the stiffness of a line of wave variables against a simulation of one.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include "devices/network/clock_offset_internal.h"
+#include "examples/link_quality.h"
+#include "support/random.h"
+
+static const int64_t us = 1000;
+
+/* Echoes over a link with delays of its own in each direction. */
+static void offset_is_that_of_the_fastest_echo(void **state)
+{
+    (void)state;
+    static const int64_t offsets[] = {0, 7777777, -1234567890123, INT64_MAX / 2};
+    for (size_t k = 0; k < sizeof offsets / sizeof *offsets; k++) {
+        struct tact_network_clock clock = {.second_ns = 0};
+        const int64_t out_least = 20000 * us, back_least = 21000 * us;
+        int64_t least = INT64_MAX;
+        for (int i = 0; i < 5000; i++) {
+            const int64_t sent = 1000000000 + i * 1000 * us;
+            const int64_t out = out_least + (int64_t)uniform(0.0, 3e6);
+            const int64_t back = back_least + (int64_t)uniform(0.0, 3e6);
+            const int64_t held = (int64_t)uniform(0.0, 1e6);
+            const struct tact_network_stamps stamps = {.sent_ns = sent,
+                                                       .other_received_ns = sent + out + offsets[k],
+                                                       .other_sent_ns =
+                                                           sent + out + held + offsets[k],
+                                                       .received_ns = sent + out + held + back};
+            assert_int_equal(tact_network_clock_add(&clock, &stamps), out + back);
+            least = out + back < least ? out + back : least;
+        }
+        const struct tact_network_clock_sample best = tact_network_clock_best(&clock);
+        /* Half of what the two directions differ by at the fastest. */
+        const int64_t error = best.offset_ns - offsets[k];
+        assert_true(best.valid && best.round_trip_ns - least < 400 * us);
+        assert_true(llabs(error + 500 * us) < 200 * us);
+    }
+    struct tact_network_clock clock = {.second_ns = 0};
+    const struct tact_network_stamps impossible = {
+        .sent_ns = 10, .other_received_ns = 5, .other_sent_ns = 100, .received_ns = 20};
+    assert_int_equal(tact_network_clock_add(&clock, &impossible), -1);
+    assert_false(tact_network_clock_best(&clock).valid);
+}
+
+/* Packets with delays of 20 ms and an exponential tail, of which some are lost in bursts. */
+static void losses_and_delays_are_those_of_the_link(void **state)
+{
+    (void)state;
+    enum { TICKS = 100000 };
+    static struct link_arrival arrivals[TICKS];
+    static double delay[TICKS];
+    const int64_t offset = -987654321098;
+    uint64_t lost = 0, longest = 0, gap = 0;
+    size_t count = 0;
+    int bad = 0;
+    for (int i = 0; i < TICKS; i++) {
+        delay[i] = 20e6 - 1e6 * log(1.0 - uniform(0.0, 0.999999)); /* [ns] */
+        bad = bad ? uniform(0.0, 1.0) > 0.2 : uniform(0.0, 1.0) < 0.01;
+        const int lose = bad && i > 0 && i < TICKS - 1;
+        gap = lose ? gap + 1 : 0;
+        lost += (uint64_t)lose;
+        longest = gap > longest ? gap : longest;
+        if (!lose) {
+            const int64_t sent = 1000 * us * i;
+            arrivals[count++] = (struct link_arrival){.tick = (uint64_t)i + 77,
+                                                      .sent_ns = sent + offset,
+                                                      .received_ns = sent + (int64_t)delay[i]};
+        }
+    }
+    struct link_quality q;
+    link_quality(arrivals, count, offset, &q);
+    assert_int_equal(q.expected, TICKS);
+    assert_int_equal(q.lost, lost);
+    assert_int_equal(q.longest_gap, longest);
+    assert_true(fabs((double)q.delay_min - 20e6) < 1e4);
+    assert_true(fabs((double)q.delay_p50 - (20e6 + 1e6 * log(2.0))) < 2e4);
+    assert_true(fabs((double)q.delay_p99 - (20e6 + 1e6 * log(100.0))) < 1.5e5);
+    assert_true(fabs((double)q.delay_p999 - (20e6 + 1e6 * log(1000.0))) < 5e5);
+    const struct link_channel channel = link_channel(&q, 1e-3);
+    print_message("%llu lost, %llu in a row, p99.9 %.2f ms: playout of %d ticks\n",
+                  (unsigned long long)q.lost, (unsigned long long)q.longest_gap,
+                  (double)q.delay_p999 * 1e-6, channel.playout);
+    assert_true(channel.repeated == 20 && !channel.gap_is_covered && longest > 20);
+    assert_true(channel.playout == (int)ceil((double)q.delay_p999 * 1e-6) + 20);
+    assert_true(channel.correction == 2.0);
+    q.delay_p999 = 200000 * us;
+    const struct link_channel slow = link_channel(&q, 1e-3);
+    assert_true(slow.playout == 220 && slow.correction == 0.5 / (2.0 * slow.delay));
+
+    struct link_arrival few[4] = {{.tick = 5, .sent_ns = INT64_MIN, .received_ns = INT64_MAX},
+                                  {.tick = 3, .sent_ns = INT64_MAX, .received_ns = INT64_MIN},
+                                  {.tick = 5, .sent_ns = 0, .received_ns = 0},
+                                  {.tick = UINT64_MAX, .sent_ns = 0, .received_ns = 0}};
+    link_quality(few, 4, INT64_MAX, &q); /* of a peer that sends nonsense */
+    assert_true(q.overtaken == 1 && q.lost == q.expected - 3);
+}
+
+/* A line with delay d whose far end is blocked, pushed slowly: force over displacement. */
+static double simulate_stiffness(double b, int delay, double period)
+{
+    enum { LONGEST = 1000 };
+    static double to_far[LONGEST], to_near[LONGEST];
+    double x = 0.0, force = 0.0;
+    memset(to_far, 0, sizeof to_far);
+    memset(to_near, 0, sizeof to_near);
+    const double rate = 1e-3;
+    for (int k = 0; k < 200 * delay; k++) {
+        const double arrived = to_near[k % delay];
+        /* Near end: a velocity is imposed; the wave that arrives gives the force. */
+        force = b * rate - sqrt(2.0 * b) * arrived;
+        const double sent = (b * rate + force) / sqrt(2.0 * b);
+        /* Far end: blocked, the wave comes back with the other sign. */
+        const double at_far = to_far[k % delay];
+        to_far[k % delay] = sent;
+        to_near[k % delay] = -at_far;
+        x += rate * period;
+    }
+    return force / x;
+}
+
+static void line_is_as_stiff_as_stated(void **state)
+{
+    (void)state;
+    for (int delay = 5; delay <= 200; delay *= 2) {
+        const double period = 1e-3, b = 10.0;
+        const double expected = link_wave_stiffness(b, delay * period);
+        const double simulated = simulate_stiffness(b, delay, period);
+        print_message("%d ms: %.1f N/m, simulated %.1f\n", delay, expected, simulated);
+        assert_true(fabs(simulated / expected - 1.0) < 0.02);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(offset_is_that_of_the_fastest_echo),
+        cmocka_unit_test(losses_and_delays_are_those_of_the_link),
+        cmocka_unit_test(line_is_as_stiff_as_stated),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
