@@ -19,9 +19,9 @@
 #include "planar_slide_push.h"
 
 static const double SPEED =
-    100.0;                       /* speed of a push [m/s]: friction changes it by 3e-5 in a tick */
-static const double FOOT = 1e-3; /* half the sides, or radius, of a foot [m] */
-static const double MODULUS = 1e7; /* modulus of the soft floor [Pa], and its thickness [m] */
+    100.0; /* speed of a push [m/s]: friction changes it by 3e-5 in a tick */
+static const double FOOT_HALF_WIDTH = 1e-3; /* half the sides, or radius, of a foot [m] */
+static const double FLOOR_MODULUS = 1e7; /* modulus of the soft floor [Pa], and its thickness [m] */
 static const double LAYER = 0.01;
 
 struct slide {
@@ -35,14 +35,14 @@ struct slide {
 /* The feet as one mesh of boxes. */
 static int feet_mesh(const struct push *p, struct tact_shape *out)
 {
-    const double half[3] = {FOOT, FOOT, FOOT};
+    const double half[3] = {FOOT_HALF_WIDTH, FOOT_HALF_WIDTH, FOOT_HALF_WIDTH};
     double vertices[FEET * 24];
     uint32_t triangles[FEET * 36];
     struct tact_mesh *box, *mesh = NULL;
     struct tact_error err;
     int rc = tact_mesh_box(half, &box);
     for (int i = 0; i < p->feet && !rc; i++) {
-        const double place[3] = {p->place[i][0], p->place[i][1], FOOT};
+        const double place[3] = {p->place[i][0], p->place[i][1], FOOT_HALF_WIDTH};
         for (int k = 0; k < 8; k++) {
             tact_v3_add(vertices + 24 * i + 3 * k, box->vertices + 3 * k, place);
         }
@@ -69,10 +69,11 @@ static int make_shapes(const char *method, const struct push *p, struct tact_sha
             rc = feet_mesh(p, &shapes[i]);
             continue;
         }
-        places[i].position[2] = FOOT;
-        shapes[i] = (struct tact_shape){.kind = TACT_SHAPE_CYLINDER, .size = {1.5 * p->arm, FOOT}};
+        places[i].position[2] = FOOT_HALF_WIDTH;
+        shapes[i] = (struct tact_shape){.kind = TACT_SHAPE_CYLINDER,
+                                        .size = {1.5 * p->arm, FOOT_HALF_WIDTH}};
         if (each_foot) {
-            shapes[i] = (struct tact_shape){.kind = TACT_SHAPE_SPHERE, .size = {FOOT}};
+            shapes[i] = (struct tact_shape){.kind = TACT_SHAPE_SPHERE, .size = {FOOT_HALF_WIDTH}};
             memcpy(places[i].position, p->place[i], sizeof p->place[i]);
         }
         rc = tact_shape_tessellate(&shapes[i]);
@@ -94,7 +95,8 @@ static void close_slide(struct slide *s)
 static int open_slide(struct slide *s, const char *method, const struct push *p)
 {
     static const struct tact_shape ground = {.kind = TACT_SHAPE_HALFSPACE};
-    static const struct tact_material soft = {.field = {.modulus = MODULUS, .thickness = LAYER}};
+    static const struct tact_material soft = {
+        .field = {.modulus = FLOOR_MODULUS, .thickness = LAYER}};
     const struct tact_pose here = tact_pose_identity();
     const struct tact_owner fixed = {TACT_OWNER_FIXED, 0, 0}, own = {TACT_OWNER_BODY, 0, 0};
     const double mass = p->weight / GRAVITY, turning = mass * 0.05 * 0.05;

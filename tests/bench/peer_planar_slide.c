@@ -13,7 +13,7 @@
 #include <mujoco/mujoco.h>
 #include "planar_slide_push.h"
 
-#define BALL 1e-3 /* radius of what touches the floor [m] */
+#define CONTACT_BALL_RADIUS 1e-3 /* radius of what touches the floor [m] */
 #define SPEED                                                                                      \
     0.03 /* speed of a push [m/s]: slower, friction is regularised; faster, it lifts the block */
 #define TORSION_DEFAULT 5e-3 /* [m] */
@@ -34,8 +34,9 @@ static mjModel *make_model(const char *method, const struct push *p)
         GRAVITY, by_feet ? 3 : 4, p->friction, torsion, mass, turning, turning, turning);
     for (int i = 0; i < count; i++) {
         length += snprintf(xml + length, sizeof xml - (size_t)length,
-                           "<geom type='sphere' size='%g' pos='%.17g %.17g %g'/>", BALL,
-                           by_feet ? p->place[i][0] : 0.0, by_feet ? p->place[i][1] : 0.0, BALL);
+                           "<geom type='sphere' size='%g' pos='%.17g %.17g %g'/>",
+                           CONTACT_BALL_RADIUS, by_feet ? p->place[i][0] : 0.0,
+                           by_feet ? p->place[i][1] : 0.0, CONTACT_BALL_RADIUS);
     }
     length += snprintf(xml + length, sizeof xml - (size_t)length, "</body></worldbody></mujoco>");
     mj_defaultVFS(&files);

@@ -10,7 +10,7 @@
 #include "fuzz_log.h"
 #include "rt/log/mcap_internal.h"
 
-#define SEEDS 6
+#define SEED_COUNT 6
 #define LONGEST (1 << 20)
 
 struct seed {
@@ -110,13 +110,13 @@ static int write_seed(const char *folder, int number, const struct seed *s)
 
 int main(int argc, char **argv)
 {
-    struct seed seeds[SEEDS];
+    struct seed seeds[SEED_COUNT];
     uint64_t random = 1, runs = 0;
     uint8_t *data = malloc(LONGEST);
     double seconds = argc > 1 ? strtod(argv[1], NULL) : 1.0;
     time_t end = time(NULL) + (time_t)seconds;
 
-    for (int i = 0; i < SEEDS; i++) {
+    for (int i = 0; i < SEED_COUNT; i++) {
         if (!data || make_seed(i, &seeds[i]) != 0)
             return 1;
         if (i % 3 == 2)
@@ -126,14 +126,14 @@ int main(int argc, char **argv)
             return 1;
     }
     while (argc <= 2 && time(NULL) < end) {
-        const struct seed *from = &seeds[session_random(&random) % SEEDS];
+        const struct seed *from = &seeds[session_random(&random) % SEED_COUNT];
         size_t size = from->size;
         memcpy(data, from->data, size);
         change_seed(data + 1, &size, &random);
         LLVMFuzzerTestOneInput(data, size);
         runs++;
     }
-    for (int i = 0; i < SEEDS; i++)
+    for (int i = 0; i < SEED_COUNT; i++)
         free(seeds[i].data);
     free(data);
     printf("%llu inputs read\n", (unsigned long long)runs);

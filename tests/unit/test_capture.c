@@ -18,7 +18,7 @@
 static const double period = 1e-3;
 
 /* A puck with a stick, a button and a relative axis, read by a loop of 1 ms. */
-#define HEAD                                                                                       \
+#define RECORDING_HEAD                                                                             \
     "# EVEMU 1.3\n"                                                                                \
     "N: Test puck\n"                                                                               \
     "I: 0003 046d c626 0110\n"                                                                     \
@@ -36,26 +36,26 @@ static const double period = 1e-3;
 #define OWN_HEADER "# tact device puck, period 0.001, clock monotonic\n"
 
 static const char own_recording[] =
-    HEAD OWN_HEADER "E: 50.000000 0003 0001 0150\t# start\n"
-                    "E: 50.000000 0001 0130 0001\t# start\n"
-                    "# tick 0 at 50.500000250\n"
-                    "E: 50.509100 0003 0000 0050\t# tick 10\n"
-                    "E: 50.519000 0002 0003 0175\t# tick 20\n"
-                    "E: 50.519000 0002 0000 0007\t# tick 20\n"
-                    "E: 50.519000 0002 0000 -0002\t# tick 20\n"
-                    "# lost tick 30\n"
-                    "# back tick 40\n"
-                    "E: 50.540000 0003 0000 -0100\t# tick 40 state\n"
-                    "E: 50.548000 0001 0130 0001\t# tick 50\n"
-                    "# end tick 60\n";
+    RECORDING_HEAD OWN_HEADER "E: 50.000000 0003 0001 0150\t# start\n"
+                              "E: 50.000000 0001 0130 0001\t# start\n"
+                              "# tick 0 at 50.500000250\n"
+                              "E: 50.509100 0003 0000 0050\t# tick 10\n"
+                              "E: 50.519000 0002 0003 0175\t# tick 20\n"
+                              "E: 50.519000 0002 0000 0007\t# tick 20\n"
+                              "E: 50.519000 0002 0000 -0002\t# tick 20\n"
+                              "# lost tick 30\n"
+                              "# back tick 40\n"
+                              "E: 50.540000 0003 0000 -0100\t# tick 40 state\n"
+                              "E: 50.548000 0001 0130 0001\t# tick 50\n"
+                              "# end tick 60\n";
 
 /* As evemu-record writes it: stamps without ticks. */
 static const char evemu_recording[] =
-    HEAD "E: 1234.500000 0003 0000 0100\t# EV_ABS / ABS_X 100\n"
-         "E: 1234.500000 0000 0000 0000\t# ------ SYN_REPORT (0)\n"
-         "E: 1234.510400 0001 0130 0001\n"
-         "E: 1234.510400 0000 0000 0000\n"
-         "E: 1234.530000 0003 0000 -0050\n";
+    RECORDING_HEAD "E: 1234.500000 0003 0000 0100\t# EV_ABS / ABS_X 100\n"
+                   "E: 1234.500000 0000 0000 0000\t# ------ SYN_REPORT (0)\n"
+                   "E: 1234.510400 0001 0130 0001\n"
+                   "E: 1234.510400 0000 0000 0000\n"
+                   "E: 1234.530000 0003 0000 -0050\n";
 
 static char path[] = "/tmp/tact_capture_XXXXXX";
 
@@ -138,11 +138,11 @@ static void a_returning_device_has_a_new_stamp(void **state)
 {
     (void)state;
     struct tact_device device =
-        open_capture(HEAD OWN_HEADER "# tick 0 at 50.500000000\n"
-                                     "E: 50.509100 0002 0000 0050\t# tick 10\n"
-                                     "# lost tick 30\n"
-                                     "# back tick 40\n"
-                                     "# end tick 60\n",
+        open_capture(RECORDING_HEAD OWN_HEADER "# tick 0 at 50.500000000\n"
+                                               "E: 50.509100 0002 0000 0050\t# tick 10\n"
+                                               "# lost tick 30\n"
+                                               "# back tick 40\n"
+                                               "# end tick 60\n",
                      NULL, 0);
     for (uint64_t tick = 0; tick < 60; tick++) {
         struct tact_device_input in = reading_at(&device, tick);
@@ -208,7 +208,7 @@ static void expect_refused(const char *text, int line, const char *word)
 static void refuse_long_line(void)
 {
     char text[4000];
-    snprintf(text, sizeof text, "%sN: %*s\n", HEAD, 2000, "name");
+    snprintf(text, sizeof text, "%sN: %*s\n", RECORDING_HEAD, 2000, "name");
     expect_refused(text, 15, "recording of evemu");
 }
 
@@ -219,16 +219,17 @@ static void files_that_are_no_recording_are_refused(void **state)
     struct tact_device device = {0};
     const struct tact_device_setting absent[] = {SETTING("recording", "/nowhere/at/all.evemu")};
     expect_refused("", 0, "no event");
-    expect_refused(HEAD, 0, "no event");
+    expect_refused(RECORDING_HEAD, 0, "no event");
     expect_refused("name: scene\n", 1, "recording of evemu");
-    expect_refused(HEAD "E: 1.0 0003\n", 15, "recording of evemu");
-    expect_refused(HEAD "A: 44 0 1 0 0\nE: 1.000000 0003 0000 0001\n", 15, "recording of evemu");
+    expect_refused(RECORDING_HEAD "E: 1.0 0003\n", 15, "recording of evemu");
+    expect_refused(RECORDING_HEAD "A: 44 0 1 0 0\nE: 1.000000 0003 0000 0001\n", 15,
+                   "recording of evemu");
     expect_refused("# tact device puck, period -1, clock real\n", 1, "recording of evemu");
     /* Numbers over 32 bits, a stamp without six decimals, a line without an end. */
-    expect_refused(HEAD "E: 1.000000 0003 0000 4294967297\n", 15, "recording of evemu");
-    expect_refused(HEAD "E: 1.000000 0003 0000 12x\n", 15, "recording of evemu");
-    expect_refused(HEAD "E: 1.5 0003 0000 0001\n", 15, "recording of evemu");
-    expect_refused(HEAD "A: 02 0 4294967551 0 0 0\n", 15, "recording of evemu");
+    expect_refused(RECORDING_HEAD "E: 1.000000 0003 0000 4294967297\n", 15, "recording of evemu");
+    expect_refused(RECORDING_HEAD "E: 1.000000 0003 0000 12x\n", 15, "recording of evemu");
+    expect_refused(RECORDING_HEAD "E: 1.5 0003 0000 0001\n", 15, "recording of evemu");
+    expect_refused(RECORDING_HEAD "A: 02 0 4294967551 0 0 0\n", 15, "recording of evemu");
     expect_refused("# EVEMU 1.3\n#   Event type 3 (EV_ABS)\n#     Event code 0 (ABS_X)\n"
                    "#       Value 99999999999\n",
                    4, "recording of evemu");
@@ -296,8 +297,8 @@ static void byte_order_mark_and_long_comments_are_read(void **state)
 {
     (void)state;
     char *text = malloc(1 << 20);
-    snprintf(text, 1 << 20, "\xEF\xBB\xBF%s# %*s\n%s# %*s", HEAD, 70000, "long", DEVICE_LINES, 1021,
-             "");
+    snprintf(text, 1 << 20, "\xEF\xBB\xBF%s# %*s\n%s# %*s", RECORDING_HEAD, 70000, "long",
+             DEVICE_LINES, 1021, "");
     struct tact_device device = open_capture(text, NULL, 0);
     assert_true(reading_at(&device, 0).channel[channel_index(&device, "abs_x")] == 0.5);
     device.ops->close(device.self);

@@ -19,7 +19,7 @@
 
 #define R 0.03
 #define T 0.006
-#define SLOPE 1e6 /* [Pa/m] */
+#define PRESSURE_SLOPE 1e6 /* [Pa/m] */
 
 static struct tact_extent *extent_of(const struct tact_mesh *mesh, enum tact_extent_kind kind,
                                      double thickness, double cell)
@@ -40,7 +40,7 @@ static struct tact_pressure_field *field_from(const struct tact_extent *e)
     double *pressure = malloc(e->vertex_count * sizeof *pressure);
     assert_non_null(pressure);
     for (size_t i = 0; i < e->vertex_count; i++) {
-        pressure[i] = SLOPE * e->extent[i];
+        pressure[i] = PRESSURE_SLOPE * e->extent[i];
     }
     if (tact_field_tets(e->vertices, e->vertex_count, e->tets, e->tet_count, pressure, &field,
                         &err)) {
@@ -121,7 +121,7 @@ static void sphere_is_exact(void **state)
 static void force_of_a_ball_is_independent_of_the_lattice(void **state)
 {
     (void)state;
-    const double exact = 6.279405e-7 * SLOPE, cell[2] = {0.0, R / 48.0};
+    const double exact = 6.279405e-7 * PRESSURE_SLOPE, cell[2] = {0.0, R / 48.0};
     struct tact_pressure_field *flat = field_plane(INFINITY);
     struct tact_mesh *mesh = sphere_mesh();
     double last = 0.04;
@@ -171,8 +171,8 @@ static void pressure_in_a_plate(void **state)
             struct tact_pose above = at;
             tact_pose_point(above.position, &at, up);
             assert_int_equal(field_touch(hard, &above, plate, &identity, &c), 1);
-            double exact =
-                1e-4 * SLOPE * thickness * log(cosh(t / thickness) / cosh((t - d) / thickness));
+            double exact = 1e-4 * PRESSURE_SLOPE * thickness *
+                           log(cosh(t / thickness) / cosh((t - d) / thickness));
             worst = tact_max(worst, fabs(tact_v3_norm(c.wrench) / exact - 1.0));
         }
         printf("plate of %g thicknesses%s: %zu tetrahedra, force within %.1f %%\n",
@@ -202,7 +202,7 @@ static void zero_set_of_a_real_mesh(void **state)
         struct tact_field_quality q;
         struct tact_pressure_field *field =
             field_of(mesh, TACT_EXTENT_SCREENED, size * (i ? 0.2 : 0.02), 0.0);
-        tact_field_measure(field, SLOPE, mesh, &q);
+        tact_field_measure(field, PRESSURE_SLOPE, mesh, &q);
         printf("spot: %zu tetrahedra, volume %.4f of its own, slope %.3f +- %.3f, zero set off by "
                "%.3f %% of its size rms, %.2f %% at worst\n",
                tact_field_cells(field), q.volume / mesh->volume, q.slope, q.slope_spread,
@@ -223,7 +223,7 @@ static void a_box_is_represented_exactly(void **state)
     struct tact_field_quality q;
     assert_int_equal(tact_mesh_box(half, &mesh), 0);
     struct tact_pressure_field *field = field_of(mesh, TACT_EXTENT_DISTANCE, T, 0.0);
-    tact_field_measure(field, SLOPE, mesh, &q);
+    tact_field_measure(field, PRESSURE_SLOPE, mesh, &q);
     printf("box: %zu tetrahedra, volume %.1e of exact, deepest %.1e m of exact\n",
            tact_field_cells(field), q.volume / mesh->volume - 1.0, q.deepest - 0.01);
     assert_true(fabs(q.volume / mesh->volume - 1.0) < 1e-2);

@@ -221,11 +221,12 @@ static void friction_of_opposite_surfaces_carries_a_box(void **state)
         double before = tact_world_body(s.world, 0)->pose.position[2];
         scene_run(&s, 0.03);
         const struct tact_contact *c = tact_world_contact(s.world, 0);
-        double fell = before - tact_world_body(s.world, 0)->pose.position[2];
+        double fallen_distance = before - tact_world_body(s.world, 0)->pose.position[2];
         double exact = 0.5 * G * (0.06 * 0.06 - 0.03 * 0.03);
-        printf("friction %g: %d parts, fell %.3e m of %.3e\n", law.friction, c->split, fell, exact);
+        printf("friction %g: %d parts, fell %.3e m of %.3e\n", law.friction, c->split,
+               fallen_distance, exact);
         assert_true(c->split == 2 && s.unsolved == 0);
-        assert_true(i ? fabs(fell / exact - 1.0) < 0.02 : fabs(fell) < 1e-9);
+        assert_true(i ? fabs(fallen_distance / exact - 1.0) < 0.02 : fabs(fallen_distance) < 1e-9);
         scene_close(&s);
     }
 }
@@ -261,9 +262,9 @@ static void balls_in_closed_form(void **state)
     assert_close(p.wrench[0], 1.63324750, 1e-8);
     assert_true(p.frame[2] == -1.0);
     for (double d = 0.01; d < 0.045; d += 0.01) {
-        const struct tact_shape drake = scene_sphere(0.05);
+        const struct tact_shape drake_sphere = scene_sphere(0.05);
         up.position[2] = 0.05 - d;
-        patch_of(&drake, &up, 1e5 / 0.05, &floor, &at, INFINITY, &p);
+        patch_of(&drake_sphere, &up, 1e5 / 0.05, &floor, &at, INFINITY, &p);
         assert_close(p.wrench[0], PI / 3.0 * 1e5 * d * d * (3.0 - 2.0 * d / 0.05), 1e-13);
         assert_close(p.semi[0], sqrt(d * (0.1 - d)), 1e-12);
     }

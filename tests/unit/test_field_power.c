@@ -22,7 +22,7 @@
 static const double powers[] = {0.5, 0.75, 1.5, 2.0, 5.0};
 enum { POWERS = sizeof powers / sizeof *powers };
 
-static void near_to(double is, double should, double relative)
+static void assert_relatively_close(double is, double should, double relative)
 {
     if (!(fabs(is - should) <= relative * fabs(should))) {
         fail_msg("%.12g in place of %.12g: off by %.2e of it", is, should, is / should - 1.0);
@@ -37,7 +37,7 @@ static struct tact_field_material layer(double modulus, double power)
 
 /* The nodes integrate powers of u exactly; limit surfaces of the library have the parameters that
  * other quadratures gave for a uniform, Hertz's and a paraboloid's pressure. */
-static void rules(void **state)
+static void quadrature_rules_are_exact(void **state)
 {
     (void)state;
     struct field_rule rule;
@@ -49,9 +49,9 @@ static void rules(void **state)
                 sum += rule.weight[n] * pow(rule.node[n], k);
                 root += rule.root_weight[n] * pow(1.0 - rule.root[n] * rule.root[n], k / 4.0);
             }
-            near_to(sum, powers[i] / (powers[i] + k), 1e-12);
+            assert_relatively_close(sum, powers[i] / (powers[i] + k), 1e-12);
             if (k % 4 == 0) {
-                near_to(root, powers[i] / (powers[i] + k / 4.0), 1e-6);
+                assert_relatively_close(root, powers[i] / (powers[i] + k / 4.0), 1e-6);
             }
         }
     }
@@ -70,8 +70,8 @@ static void rules(void **state)
 
 /* Integral over a triangle of q^e by halving it, and of q^e times a coordinate; levels at its
  * corners, the last one the coordinate's. */
-static void brute(double e, const double *q, const double *x, int depth, double area, double *sum,
-                  double *first)
+static void integrate_by_brute_force(double e, const double *q, const double *x, int depth,
+                                     double area, double *sum, double *first)
 {
     if (!depth) {
         double p = pow((q[0] + q[1] + q[2]) / 3.0, e);
@@ -86,7 +86,7 @@ static void brute(double e, const double *q, const double *x, int depth, double 
             a[i] = 0.5 * (q[i] + q[k < 3 ? of : j]);
             b[i] = 0.5 * (x[i] + x[k < 3 ? of : j]);
         }
-        brute(e, a, b, depth - 1, 0.25 * area, sum, first);
+        integrate_by_brute_force(e, a, b, depth - 1, 0.25 * area, sum, first);
     }
 }
 
@@ -126,13 +126,13 @@ static void polygons(void **state)
         }
         p.power = powers[n % POWERS];
         tact_field_integrate(&p);
-        brute(p.power, q, at, 6, p.flat.area, &load, &lever);
+        integrate_by_brute_force(p.power, q, at, 6, p.flat.area, &load, &lever);
         worst = fmax(worst, fabs(p.load / load - 1.0));
         assert_true(fabs(p.load / load - 1.0) < 2e-3);
         assert_true(fabs(p.lever[0] - lever) < 2e-3 * load);
         if (p.power > 1.0) {
             double spring = 0.0, unused = 0.0;
-            brute(p.power - 1.0, q, at, 6, p.flat.area, &spring, &unused);
+            integrate_by_brute_force(p.power - 1.0, q, at, 6, p.flat.area, &spring, &unused);
             assert_true(fabs(p.springs.area / (p.power * spring) - 1.0) < 2e-3);
         }
     }
@@ -174,12 +174,12 @@ static void punches(void **state)
             double stiffness = tilted ? 2.0 * s * (1.0 / tan(tilt) + tan(tilt)) * kappa *
                                             (pow(deepest, m) - pow(lowest, m))
                                       : 4.0 * s * s * kappa * m * pow(d, m - 1);
-            near_to(c.wrench[2], force, 1e-11);
+            assert_relatively_close(c.wrench[2], force, 1e-11);
             /* Rounding of the rim by 1e-17 m leaves out (1e-17 / d)^m of it, which counts on the
              * sides. */
-            near_to(c.stiffness[14], stiffness, m < 1.0 ? 1e-7 : 1e-10);
+            assert_relatively_close(c.stiffness[14], stiffness, m < 1.0 ? 1e-7 : 1e-10);
             assert_true(fabs(c.wrench[0]) < 1e-11 * force && fabs(c.wrench[1]) < 1e-11 * force);
-            near_to(c.peak, kappa * pow(deepest, m), 1e-11);
+            assert_relatively_close(c.peak, kappa * pow(deepest, m), 1e-11);
             tact_field_free(soft);
             tact_field_free(hard);
             tact_mesh_free(mesh);
@@ -244,7 +244,7 @@ static void stiffness_and_work(void **state)
 
 /* The patch that the model makes of a ball and a half-space. */
 static void ball_patch(const struct tact_material *of_ball, double radius, double depth,
-                       const struct tact_material *of_floor, struct tact_patch *patch)
+                       const struct tact_material *floor_material, struct tact_patch *patch)
 {
     const struct tact_contact_model *model = tact_contact_model_find("field");
     const struct tact_shape ball = scene_sphere(radius), floor = {.kind = TACT_SHAPE_HALFSPACE};
@@ -255,7 +255,7 @@ static void ball_patch(const struct tact_material *of_ball, double radius, doubl
     void *a = NULL, *b = NULL;
     up.position[2] = radius - depth;
     assert_int_equal(model->prepare(model, &ball, of_ball, &a, NULL), 0);
-    assert_int_equal(model->prepare(model, &floor, of_floor, &b, NULL), 0);
+    assert_int_equal(model->prepare(model, &floor, floor_material, &b, NULL), 0);
     struct tact_pair_query q = {.model = model,
                                 .a = &ball,
                                 .b = &floor,
@@ -289,30 +289,32 @@ static void balls(void **state)
             double force = 2.0 * PI * kappa * pow(d, m + 1) * (d / (m + 2) + (r - d) / (m + 1));
             double slope = 2.0 * PI * kappa * pow(d, m) *
                            (d + (r - d) - d / (m + 1)); /* d/dd, as the ball moves with d */
-            near_to(p.wrench[0], force, 1e-12);
-            near_to(p.stiffness[0], slope, 1e-12);
+            assert_relatively_close(p.wrench[0], force, 1e-12);
+            assert_relatively_close(p.stiffness[0], slope, 1e-12);
             enum { FINE = 20000 };
             for (int k = 0; k < FINE; k++) { /* p rho 2 pi rho d rho */
                 double rho = p.semi[0] * (k + 0.5) / FINE,
                        depth = sqrt(r * r - rho * rho) - (r - d);
                 arm += 2.0 * PI * rho * rho * kappa * pow(fmax(depth, 0.0), m) * p.semi[0] / FINE;
             }
-            near_to(p.spin_arm, arm / force, 1e-5);
+            assert_relatively_close(p.spin_arm, arm / force, 1e-5);
         }
     }
-    const double star = 1e6, approach = 1e-5;
-    const struct tact_material hertz = {.modulus = star};
+    const double effective_modulus = 1e6, approach = 1e-5;
+    const struct tact_material hertz = {.modulus = effective_modulus};
     ball_patch(&hertz, r, 0.5 * approach, &rigid, &p);
-    double force = 4.0 / 3.0 * star * sqrt(r) * pow(approach, 1.5), a = sqrt(r * approach);
-    near_to(p.wrench[0], force, approach / r);
-    near_to(p.semi[0], a, approach / r);
-    near_to(p.spin_arm, 3.0 * PI / 16.0 * a, approach / r);
-    near_to(p.stiffness[0], 4.0 * star * a, approach / r); /* by half of the approach */
+    double force = 4.0 / 3.0 * effective_modulus * sqrt(r) * pow(approach, 1.5),
+           a = sqrt(r * approach);
+    assert_relatively_close(p.wrench[0], force, approach / r);
+    assert_relatively_close(p.semi[0], a, approach / r);
+    assert_relatively_close(p.spin_arm, 3.0 * PI / 16.0 * a, approach / r);
+    assert_relatively_close(p.stiffness[0], 4.0 * effective_modulus * a,
+                            approach / r); /* by half of the approach */
 }
 
 /* A cylinder on its side with a modulus alone: half width of Hertz's line contact under its weight,
  * 2 sqrt(N R / (pi E* L)). */
-static void lies_as_hertz(void **state)
+static void resting_depth_is_hertz(void **state)
 {
     (void)state;
     struct world_scene s;
@@ -335,7 +337,7 @@ static void lies_as_hertz(void **state)
     double exact = 2.0 * sqrt(mass * G * 0.02 / (PI * 2e4 * 0.06));
     double is = fmin(c->patch.semi[0], c->patch.semi[1]) * sqrt(3.0) / 2.0; /* of a rectangle */
     printf("half width %.5f mm, Hertz %.5f mm\n", 1e3 * is, 1e3 * exact);
-    near_to(is, exact, 0.03);
+    assert_relatively_close(is, exact, 0.03);
     scene_close(&s);
 }
 
@@ -344,7 +346,7 @@ static void lies_as_hertz(void **state)
 static void drops_gain_no_energy(void **state)
 {
     (void)state;
-    int rose = 0, runs = 0;
+    int runs_that_gained_energy = 0, runs = 0;
     for (int n = 0; n < campaign_size(60, 2000); n++) {
         struct tact_world_options o = tact_world_options_default();
         struct tact_contact_law law = scene_rigid(n % 2 ? 0.5 : 0.0);
@@ -378,16 +380,16 @@ static void drops_gain_no_energy(void **state)
             printf("power %g, E %g, h %g: %.1e over the start\n", power, soft.field.modulus,
                    o.period, most);
         }
-        rose += most > 1e-6;
+        runs_that_gained_energy += most > 1e-6;
         runs++;
         scene_close(&s);
     }
-    printf("%d drops, %d rose\n", runs, rose);
-    assert_int_equal(rose, 0);
+    printf("%d drops, %d rose\n", runs, runs_that_gained_energy);
+    assert_int_equal(runs_that_gained_energy, 0);
 }
 
 /* Two soft fields of different power have no contact; materials out of range are refused. */
-static void refusals(void **state)
+static void invalid_powers_are_refused(void **state)
 {
     (void)state;
     const struct tact_shape floor = {.kind = TACT_SHAPE_HALFSPACE};
@@ -418,14 +420,14 @@ static void refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rules),
+        cmocka_unit_test(quadrature_rules_are_exact),
         cmocka_unit_test(polygons),
         cmocka_unit_test(punches),
         cmocka_unit_test(stiffness_and_work),
         cmocka_unit_test(balls),
-        cmocka_unit_test(lies_as_hertz),
+        cmocka_unit_test(resting_depth_is_hertz),
         cmocka_unit_test(drops_gain_no_energy),
-        cmocka_unit_test(refusals),
+        cmocka_unit_test(invalid_powers_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,15 +16,15 @@
 enum { BASE = TACT_HAND_BASE, LINKS = BASE + 3 };
 
 static const double none[3] = {0.0, 0.0, 0.0};
-static const struct tact_base_drive loose = {0.0, 0.0, 0.0};
+static const struct tact_base_drive undriven_base = {0.0, 0.0, 0.0};
 static const struct tact_pose start = {{0.1, 0.2, 0.3}, {0.9, 0.1, -0.3, 0.2}};
 
-static const struct tact_link_def palm = {
+static const struct tact_link_def palm_definition = {
     .mass = 0.2, .center = {0.01, -0.02, 0.03}, .inertia = {3e-4, 2e-4, 4e-4, 2e-5, -3e-5, 1e-5}};
 
 static void tree(struct tact_link_def defs[LINKS])
 {
-    tact_hand_base_links(&palm, &loose, &loose, defs);
+    tact_hand_base_links(&palm_definition, &undriven_base, &undriven_base, defs);
     for (int i = BASE; i < LINKS; i++) {
         defs[i] =
             (struct tact_link_def){.parent = i - 1,
@@ -165,9 +165,9 @@ static struct tact_hand *coupled(double mass, double inertia, struct tact_base_d
                                  struct tact_base_drive torque)
 {
     struct tact_link_def defs[BASE];
-    const struct tact_link_def tool = {.mass = mass,
-                                       .inertia = {inertia, inertia, inertia, 0, 0, 0}};
-    tact_hand_base_links(&tool, &force, &torque, defs);
+    const struct tact_link_def tool_definition = {.mass = mass,
+                                                  .inertia = {inertia, inertia, inertia, 0, 0, 0}};
+    tact_hand_base_links(&tool_definition, &force, &torque, defs);
     return make_hand(defs, BASE);
 }
 

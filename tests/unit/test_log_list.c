@@ -9,13 +9,13 @@
 #include "log_session.h"
 #include "rt/log/recover.h"
 
-#define SHAPES 6
+#define SHAPE_COUNT 6
 #define ELEMENT_DOUBLES 4 /* number of doubles of the fields of a list element */
 #define TICKS 600
 #define MOST 8
 
-static const char *const owners[SHAPES] = {"floor", "finger tip",        "finger tip",
-                                           "a/b#9", "\xc3\xa9t\xc3\xa9", "9"};
+static const char *const owners[SHAPE_COUNT] = {"floor", "finger tip",        "finger tip",
+                                                "a/b#9", "\xc3\xa9t\xc3\xa9", "9"};
 static const struct tact_messages silent = {NULL, NULL};
 
 static void make_layout(struct tact_layout *layout)
@@ -34,10 +34,10 @@ static uint32_t pairs_of(uint64_t tick, uint32_t pairs[MOST][2])
 {
     uint64_t seed = tick;
     uint32_t count = 0;
-    for (uint32_t a = 0; a < SHAPES; a++) {
-        for (uint32_t b = a + 1; b < SHAPES; b++) {
-            int wanted = session_random(&seed) % 3 == 0 && a + b < 2 * SHAPES - 3;
-            if (wanted && count < MOST && (a + b < 2 * SHAPES - 4 || tick > 550)) {
+    for (uint32_t a = 0; a < SHAPE_COUNT; a++) {
+        for (uint32_t b = a + 1; b < SHAPE_COUNT; b++) {
+            int wanted = session_random(&seed) % 3 == 0 && a + b < 2 * SHAPE_COUNT - 3;
+            if (wanted && count < MOST && (a + b < 2 * SHAPE_COUNT - 4 || tick > 550)) {
                 pairs[count][0] = a;
                 pairs[count++][1] = b;
             }
@@ -81,7 +81,7 @@ static void record_log(const char *path, uint64_t split_bytes)
     struct tact_error err = {0};
     make_layout(&layout);
     struct tact_recorder_content content = {
-        .layout = &layout, .owners = owners, .owner_count = SHAPES};
+        .layout = &layout, .owners = owners, .owner_count = SHAPE_COUNT};
     options.split_bytes = split_bytes;
     if (split_bytes) { /* so that the next file is opened before the last ticks */
         options.ring_ticks = 16;

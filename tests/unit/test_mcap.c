@@ -16,7 +16,7 @@
 #include "support/campaign.h"
 
 #define TICKS 400
-#define EVENTS 3
+#define EVENT_COUNT 3
 
 /* A finished log, read into memory. */
 static uint8_t *whole;
@@ -45,11 +45,11 @@ static int make_log(void **state)
     snprintf(path, sizeof path, "/proc/self/fd/%d", memory);
     if (memory < 0 || session_open(file, &options, (struct tact_messages){0}, &recorder) != 0)
         return -1;
-    for (uint64_t i = 0; i < EVENTS; i++) {
+    for (uint64_t i = 0; i < EVENT_COUNT; i++) {
         tact_recorder_event(recorder, i, (int64_t)i, "marker", "a text");
         session_run(recorder, i * 100, 100);
     }
-    session_run(recorder, EVENTS * 100, TICKS - EVENTS * 100);
+    session_run(recorder, EVENT_COUNT * 100, TICKS - EVENT_COUNT * 100);
     if (tact_recorder_close(recorder, NULL) != 0)
         return -1;
     int fd = open(file, O_RDONLY);
@@ -100,7 +100,8 @@ static bool check_readable(struct tact_log *log)
     assert_int_equal(compare_ticks(log), state->ticks);
     for (size_t i = 0; i < state->events; i++) {
         const struct tact_log_event *event = tact_log_event(log, i);
-        assert_true(i == 0 ? event->tick < EVENTS : event->tick > tact_log_event(log, i - 1)->tick);
+        assert_true(i == 0 ? event->tick < EVENT_COUNT
+                           : event->tick > tact_log_event(log, i - 1)->tick);
         assert_string_equal(event->name, "marker");
         assert_string_equal(event->text, "a text");
     }
@@ -120,7 +121,7 @@ static bool check_readable(struct tact_log *log)
     }
     assert_int_equal(state->complete, state->why[0] == '\0');
     assert_true(!state->complete || state->data_complete);
-    return state->ticks == TICKS && state->events == EVENTS &&
+    return state->ticks == TICKS && state->events == EVENT_COUNT &&
            tact_log_attachment_count(log) == 3 && tact_log_fact_count(log) == 7;
 }
 

@@ -23,14 +23,15 @@ static void assert_near(double value, double exact, double tolerance)
     }
 }
 
-static const double TETRAHEDRON[4][3] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
-static const uint32_t FACES[4][3] = {{0, 2, 1}, {0, 1, 3}, {0, 3, 2}, {1, 2, 3}};
+static const double TETRAHEDRON_CORNERS[4][3] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+static const uint32_t TETRAHEDRON_FACES[4][3] = {{0, 2, 1}, {0, 1, 3}, {0, 3, 2}, {1, 2, 3}};
 
 static void tetrahedron(void **unused)
 {
     (void)unused;
     struct tact_mesh *mesh;
-    assert_int_equal(tact_mesh_create(TETRAHEDRON[0], 4, FACES[0], 4, &mesh, NULL), 0);
+    assert_int_equal(
+        tact_mesh_create(TETRAHEDRON_CORNERS[0], 4, TETRAHEDRON_FACES[0], 4, &mesh, NULL), 0);
     assert_near(mesh->volume, 1.0 / 6.0, 1e-16);
     for (int k = 0; k < 3; k++) {
         assert_near(mesh->centroid[k], 0.25, 1e-16);
@@ -51,8 +52,8 @@ static void invalid_meshes_are_refused(void **unused)
     struct tact_mesh_defects d;
     struct tact_mesh *mesh;
     struct tact_error err = {0};
-    memcpy(v, TETRAHEDRON, sizeof TETRAHEDRON);
-    memcpy(t, FACES, sizeof FACES);
+    memcpy(v, TETRAHEDRON_CORNERS, sizeof TETRAHEDRON_CORNERS);
+    memcpy(t, TETRAHEDRON_FACES, sizeof TETRAHEDRON_FACES);
 
     assert_int_equal(tact_mesh_create(v[0], 4, t[0], 3, &mesh, &err), -EINVAL);
     assert_non_null(strstr(err.text, "3 boundary edges"));
@@ -62,7 +63,7 @@ static void invalid_meshes_are_refused(void **unused)
     t[3][2] = 2;
     assert_int_equal(tact_mesh_create(v[0], 4, t[0], 4, &mesh, &err), -EINVAL);
     assert_non_null(strstr(err.text, "3 edges between flipped triangles"));
-    memcpy(t, FACES, sizeof FACES);
+    memcpy(t, TETRAHEDRON_FACES, sizeof TETRAHEDRON_FACES);
 
     memcpy(t[4], t[3], sizeof t[4]);
     assert_int_equal(tact_mesh_create(v[0], 4, t[0], 5, &mesh, &err), -EINVAL);
@@ -78,18 +79,18 @@ static void invalid_meshes_are_refused(void **unused)
     assert_non_null(strstr(err.text, "1 triangles without area"));
 
     for (int i = 0; i < 4; i++) {
-        t[i][1] = FACES[i][2];
-        t[i][2] = FACES[i][1];
+        t[i][1] = TETRAHEDRON_FACES[i][2];
+        t[i][2] = TETRAHEDRON_FACES[i][1];
     }
     assert_int_equal(tact_mesh_create(v[0], 4, t[0], 4, &mesh, &err), -EINVAL);
     assert_non_null(strstr(err.text, "inside out"));
-    memcpy(t, FACES, sizeof FACES);
+    memcpy(t, TETRAHEDRON_FACES, sizeof TETRAHEDRON_FACES);
 
     t[2][2] = 4;
     assert_int_equal(tact_mesh_create(v[0], 4, t[0], 4, &mesh, &err), -EINVAL);
     assert_non_null(strstr(err.text, "triangle 2 uses vertex 4"));
     assert_int_equal(tact_mesh_inspect(v[0], 4, t[0], 4, &d), -EINVAL);
-    memcpy(t, FACES, sizeof FACES);
+    memcpy(t, TETRAHEDRON_FACES, sizeof TETRAHEDRON_FACES);
 
     v[1][2] = NAN;
     assert_int_equal(tact_mesh_create(v[0], 4, t[0], 4, &mesh, &err), -EINVAL);
@@ -106,7 +107,7 @@ static void welded(void **unused)
     for (uint32_t i = 0; i < 24; i++) {
         for (int k = 0; k < 3; k++) {
             /* Negative zeros equal positive ones. */
-            double x = TETRAHEDRON[FACES[i % 12 / 3][i % 3]][k];
+            double x = TETRAHEDRON_CORNERS[TETRAHEDRON_FACES[i % 12 / 3][i % 3]][k];
             v[i][k] = i < 12 ? (x == 0.0 && i % 2 ? -0.0 : x) : x + 5.0;
         }
         t[i / 3][i % 3] = i;
@@ -257,7 +258,7 @@ static void binary_stl(void **unused)
     data[80] = 4;
     for (size_t t = 0; t < 4; t++) {
         for (size_t i = 0; i < 9; i++) {
-            float x = (float)TETRAHEDRON[FACES[t][i / 3]][i % 3];
+            float x = (float)TETRAHEDRON_CORNERS[TETRAHEDRON_FACES[t][i / 3]][i % 3];
             memcpy(data + 84 + 50 * t + 12 + 4 * i, &x, 4);
         }
     }
@@ -377,7 +378,7 @@ struct known_mesh {
     size_t boundary; /* edges of one triangle only, as counted by another program */
 };
 
-static const struct known_mesh FILES[] = {
+static const struct known_mesh KNOWN_MESH_FILES[] = {
     {"knot.obj", 0},
     {"star.obj", 0},
     {"bracket.stl", 0},
@@ -429,14 +430,14 @@ static void real_files_have_known_defects(void **unused)
     (void)unused;
     static char data[8 << 20];
     int read = 0;
-    for (size_t i = 0; i < sizeof FILES / sizeof FILES[0]; i++) {
+    for (size_t i = 0; i < sizeof KNOWN_MESH_FILES / sizeof KNOWN_MESH_FILES[0]; i++) {
         char name[64], path[DATA_PATH];
-        snprintf(name, sizeof name, "meshes/%s", FILES[i].name);
+        snprintf(name, sizeof name, "meshes/%s", KNOWN_MESH_FILES[i].name);
         FILE *file = data_open(name, path);
         if (file) {
             size_t size = fread(data, 1, sizeof data, file);
             fclose(file);
-            inspect_file(&FILES[i], data, size);
+            inspect_file(&KNOWN_MESH_FILES[i], data, size);
             read++;
         }
     }

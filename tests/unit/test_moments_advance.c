@@ -55,7 +55,7 @@ static struct errors extrapolate(const struct tact_shape *a, struct tact_pose pa
     return e;
 }
 
-static const double STILL[6] = {0};
+static const double ZERO_TWIST[6] = {0};
 
 /** A ball pressed into a plane: V ~ depth^2 but for depth / 3R. */
 static void a_ball_pressed_into_a_plane(void **unused)
@@ -67,7 +67,7 @@ static void a_ball_pressed_into_a_plane(void **unused)
     pa.position[2] = 0.008 - 2e-4;
     for (int sign = -1; sign <= 1; sign += 2) {
         const double twist[6] = {0.0, 0.0, sign * 0.1};
-        struct errors e = extrapolate(&a, pa, &b, pb, twist, STILL, 2.0);
+        struct errors e = extrapolate(&a, pa, &b, pb, twist, ZERO_TWIST, 2.0);
         print_message("ball, 0.2 mm deep, %+.1f m/s: V %.1e c %.1e C %.1e g %.1e\n", sign * 0.1,
                       e.v, e.c, e.s, e.g);
         assert_true(e.v < 5e-3 && e.c < 0.06 && e.s < 5e-3 && e.g < 1e-2);
@@ -75,7 +75,7 @@ static void a_ball_pressed_into_a_plane(void **unused)
     const double away[6] = {0.0, 0.0, 0.3};
     struct tact_moments m;
     assert_int_equal(tact_moments_pair(&a, &pa, &b, &pb, NULL, NULL, &m), 1);
-    tact_moments_advance(&m, away, STILL, 1e-3, 1.0, &m);
+    tact_moments_advance(&m, away, ZERO_TWIST, 1e-3, 1.0, &m);
     assert_true(m.volume == 0.0 && m.gradient[2] == 0.0);
 }
 
@@ -90,7 +90,7 @@ static void a_block_pressed_into_a_plate(void **unused)
     struct tact_pose pa = tact_pose_identity(), pb = pa;
     tact_v3_set(pa.position, 0.01, 0.0, 0.0198);
     const double press[6] = {0.0, 0.0, -0.1};
-    struct errors e = extrapolate(&a, pa, &b, pb, press, STILL, 1.0);
+    struct errors e = extrapolate(&a, pa, &b, pb, press, ZERO_TWIST, 1.0);
     print_message("block pressed: V %.1e c %.1e C %.1e g %.1e\n", e.v, e.c, e.s, e.g);
     assert_true(e.v < 1e-10 && e.s < 1e-4 && e.g < 1e-10);
     const double swing[6] = {0.1, -0.2, 0.3, 5.0, 3.0, -4.0};
@@ -100,7 +100,7 @@ static void a_block_pressed_into_a_plate(void **unused)
     /* Rotation about a point off the normal through the centroid: the torque part of the
      * gradient. */
     const double rocking[6] = {0.0, 0.0, 0.0, 0.0, 0.5, 0.0};
-    e = extrapolate(&a, pa, &b, pb, rocking, STILL, 1.0);
+    e = extrapolate(&a, pa, &b, pb, rocking, ZERO_TWIST, 1.0);
     assert_true(e.v < 1e-3);
     tact_shape_release(&a);
     tact_shape_release(&b);

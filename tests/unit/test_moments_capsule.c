@@ -174,7 +174,7 @@ static void assert_near(double got, long double exact, long double tolerance, co
 
 /** A capsule that lies on a plane, or on a box: the rounding errors of V, C and the gradient grow
  * with the radius over the depth, as the bounds state. */
-static void lies_on_a_plane(void **unused)
+static void capsule_lies_on_a_plane(void **unused)
 {
     (void)unused;
     static const double depths[] = {1e-5, 1e-4, 1e-3, 1e-2, 0.1, 0.5, 0.999, 1.0, 1.3, 1.9, 1.999};
@@ -208,7 +208,7 @@ static void lies_on_a_plane(void **unused)
 }
 
 /** A capsule that stands on its end, or is cut across its axis by a tilted plane. */
-static void cut_across(void **unused)
+static void capsule_cut_across_axis(void **unused)
 {
     (void)unused;
     const double r = 0.5, l = 1.5, ball = 2.0 / 3.0 * PI * r * r * r;
@@ -265,7 +265,7 @@ static double relative_difference(const struct tact_moments *a, const struct tac
 }
 
 /** A capsule without length is a ball, which has closed forms of its own. */
-static void short_ones_are_balls(void **unused)
+static void short_capsules_equal_balls(void **unused)
 {
     (void)unused;
     double worst = 0.0;
@@ -289,7 +289,7 @@ static void short_ones_are_balls(void **unused)
 
 /** The moments of triangulated capsules converge to the capsule's: with four times as many
  * triangles the error is a quarter. The other mesh is not convex where the data is available. */
-static void triangulations_come_to_it(void **unused)
+static void triangulations_converge_to_capsule(void **unused)
 {
     (void)unused;
     struct tact_mesh *spot = data_mesh("spot.obj", 1.0), *fine[3];
@@ -378,7 +378,7 @@ static double predicted_change(const struct tact_moments *a, const struct tact_m
 
 /** No jumps while a capsule turns and slides over a face of a plate, its diagonal and an edge until
  * it no longer touches: V follows its gradient, and C changes continuously. */
-static void smooth_along_a_path(void **unused)
+static void moments_are_smooth_along_a_path(void **unused)
 {
     (void)unused;
     struct tact_shape capsule = capsule_without_mesh(0.008, 0.012);
@@ -416,7 +416,7 @@ static void smooth_along_a_path(void **unused)
 }
 
 /** Inside a mesh, with both ends or one, and beside it. */
-static void inside_and_beside(void **unused)
+static void capsule_inside_and_beside_a_mesh(void **unused)
 {
     (void)unused;
     struct tact_shape big = {.kind = TACT_SHAPE_MESH};
@@ -514,13 +514,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(boxes_share_the_capsule),
-        cmocka_unit_test(lies_on_a_plane),
-        cmocka_unit_test(cut_across),
-        cmocka_unit_test(short_ones_are_balls),
-        cmocka_unit_test(triangulations_come_to_it),
+        cmocka_unit_test(capsule_lies_on_a_plane),
+        cmocka_unit_test(capsule_cut_across_axis),
+        cmocka_unit_test(short_capsules_equal_balls),
+        cmocka_unit_test(triangulations_converge_to_capsule),
         cmocka_unit_test(gradient_is_the_slope),
-        cmocka_unit_test(smooth_along_a_path),
-        cmocka_unit_test(inside_and_beside),
+        cmocka_unit_test(moments_are_smooth_along_a_path),
+        cmocka_unit_test(capsule_inside_and_beside_a_mesh),
         cmocka_unit_test(capsules_with_capsules),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

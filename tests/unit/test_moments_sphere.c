@@ -77,7 +77,7 @@ static void check_revolution(const struct tact_moments *m, const struct slices *
     assert_true(fabs(m->gradient[1]) < 1e-9 * disc && fabs(m->gradient[4]) < 1e-9 * disc);
 }
 
-static const double DEPTHS[] = {1e-4, 1e-3, 2.5e-3, 1e-2, 0.1, 0.5, 1.0, 1.3, 1.9, 1.999};
+static const double OVERLAP_DEPTHS[] = {1e-4, 1e-3, 2.5e-3, 1e-2, 0.1, 0.5, 1.0, 1.3, 1.9, 1.999};
 
 /** A half-space, a face of a box (one triangle, and the diagonal between two) give the same cap. */
 static void caps(void **unused)
@@ -86,8 +86,8 @@ static void caps(void **unused)
     struct tact_shape ball = sphere(1.0), plane = {.kind = TACT_SHAPE_HALFSPACE};
     struct tact_shape slab = box(10.0, 10.0, 10.0);
     const double s = sqrt(0.5);
-    for (size_t i = 0; i < sizeof DEPTHS / sizeof DEPTHS[0]; i++) {
-        double depth = DEPTHS[i];
+    for (size_t i = 0; i < sizeof OVERLAP_DEPTHS / sizeof OVERLAP_DEPTHS[0]; i++) {
+        double depth = OVERLAP_DEPTHS[i];
         /* Powers of two keep positions exact, so that only the formulas contribute errors. */
         double x = 1.0 - depth;
         depth = 1.0 - x;
@@ -329,7 +329,7 @@ static void agrees_with_prisms(void **unused)
 }
 
 /** A ball at random positions in and around a mesh: deep, cut by protrusions, or wholly inside. */
-static void agrees_on(const char *name)
+static void agrees_with_integration_on(const char *name)
 {
     struct tact_mesh *solid = data_mesh(name, 1.0), *fine;
     if (!solid) {
@@ -372,13 +372,13 @@ static void agrees_on(const char *name)
 static void agrees_on_a_star(void **unused)
 {
     (void)unused;
-    agrees_on("star.obj");
+    agrees_with_integration_on("star.obj");
 }
 
 static void agrees_on_a_cow(void **unused)
 {
     (void)unused;
-    agrees_on("spot.obj");
+    agrees_with_integration_on("spot.obj");
 }
 
 /** No jumps: V is continuously differentiable where the ball slides over an edge and a diagonal. */

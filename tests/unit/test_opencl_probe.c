@@ -38,9 +38,9 @@ static int probe_twice(void (*query)(void), const char *expected_words)
         struct tact_error err = {0}, again = {0};
         int rc = tact_cl_probe_driver(query, &err);
         int same = tact_cl_probe_driver(query, &again) == rc && !strcmp(err.text, again.text);
-        int said = strstr(err.text, expected_words) != NULL;
+        int names_the_reason = strstr(err.text, expected_words) != NULL;
         fprintf(stderr, "%d: %s\n", rc, err.text);
-        _exit(!same || !said ? 1 : (rc == 0 ? 10 : (rc == -ENODEV ? 20 : 2)));
+        _exit(!same || !names_the_reason ? 1 : (rc == 0 ? 10 : (rc == -ENODEV ? 20 : 2)));
     }
     int status;
     assert_int_equal(waitpid(child, &status, 0), child);

@@ -8,7 +8,7 @@
 #include "support/masonry.h"
 #include "support/world_scene.h"
 
-#define OVERLAP 2e-5 /* of scene_rigid() [m] */
+#define RIGID_TARGET_OVERLAP 2e-5 /* of scene_rigid() [m] */
 
 enum { TICKS = 10 };
 
@@ -26,7 +26,8 @@ static void open_masonry(const struct masonry *m, struct world_scene *s)
     scene_ground(s);
     for (int i = 0; i < m->boxes; i++) {
         struct tact_shape box = scene_box(m->side[i][0], m->side[i][1], m->side[i][2]);
-        const double at[3] = {m->at[i][0], m->at[i][1], m->at[i][2] - OVERLAP * m->level[i]};
+        const double at[3] = {m->at[i][0], m->at[i][1],
+                              m->at[i][2] - RIGID_TARGET_OVERLAP * m->level[i]};
         scene_solid(s, &box, m->mass[i], at, 0);
     }
     scene_law(s, 0, 1, &law);

@@ -12,8 +12,8 @@
 #include "killed_session.h"
 #include "support/campaign.h"
 
-#define KILLS campaign_size(20, 100)
-#define DAMAGES campaign_size(300, 1500)
+#define KILLED_SESSIONS campaign_size(20, 100)
+#define DAMAGED_COPIES campaign_size(300, 1500)
 
 static void every_committed_tick_is_recovered(void **state)
 {
@@ -22,7 +22,7 @@ static void every_committed_tick_is_recovered(void **state)
     struct tact_recover_report report;
     uint64_t seed = 1 ^ campaign_seed(), ticks = 0, added = 0, cut = 0;
 
-    for (int run = 0; run < KILLS; run++) {
+    for (int run = 0; run < KILLED_SESSIONS; run++) {
         struct tact_recorder_options options = small_options();
         options.zstd_level = run % 3 == 0 ? 0 : 1;
         options.derived_every = run % 2 ? 10 : 0;
@@ -51,7 +51,7 @@ static void every_committed_tick_is_recovered(void **state)
     }
     print_message("%d kills: %lu ticks committed, %lu of them only in memory, %lu records cut, "
                   "count lost: 0\n",
-                  KILLS, (unsigned long)ticks, (unsigned long)added, (unsigned long)cut);
+                  KILLED_SESSIONS, (unsigned long)ticks, (unsigned long)added, (unsigned long)cut);
     unlink(path);
 }
 
@@ -64,7 +64,7 @@ static void recovery_can_be_killed_and_repeated(void **state)
     uint64_t seed = 2 ^ campaign_seed();
     int unfinished = 0;
 
-    for (int run = 0; run < KILLS / 4; run++) {
+    for (int run = 0; run < KILLED_SESSIONS / 4; run++) {
         struct tact_recorder_options options = small_options();
         options.ring_ticks = 4096;
         options.ring_events = 4096;
@@ -78,7 +78,8 @@ static void recovery_can_be_killed_and_repeated(void **state)
         assert_int_equal(report.ticks_lost + report.events_lost, 0);
         check_recovered(path);
     }
-    print_message("%d recoveries, %d of them left to the last attempt\n", KILLS / 4, unfinished);
+    print_message("%d recoveries, %d of them left to the last attempt\n", KILLED_SESSIONS / 4,
+                  unfinished);
     unlink(path);
 }
 
@@ -118,7 +119,7 @@ static void damaged_rings_are_refused_or_reported(void **state)
     char rings[400];
     strcpy(rings, ring_path());
     struct bytes log = read_file(path), ring = read_file(rings);
-    for (int run = 0; run < DAMAGES; run++) {
+    for (int run = 0; run < DAMAGED_COPIES; run++) {
         uint64_t at = session_random(&seed) % (run % 3 == 0 ? 1500 : ring.size);
         uint8_t flip = (uint8_t)(1 + session_random(&seed) % 255);
         size_t size = run % 10 == 9 ? at : ring.size;
@@ -148,7 +149,7 @@ static void damaged_rings_are_refused_or_reported(void **state)
         }
     }
     print_message("%d damaged rings: %d refused, %d with the loss stated, %d without a loss\n",
-                  DAMAGES, refused, stated, harmless);
+                  DAMAGED_COPIES, refused, stated, harmless);
     assert_true(refused > 0 && stated > 0 && harmless > 0);
     unlink(rings);
     free(log.data);

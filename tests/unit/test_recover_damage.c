@@ -15,9 +15,9 @@
 #include "support/campaign.h"
 
 #if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
-#define TRIALS 50
+#define DAMAGE_TRIALS 50
 #else
-#define TRIALS campaign_size(150, 750)
+#define DAMAGE_TRIALS campaign_size(150, 750)
 #endif
 
 /* The record that contains a given byte of a log, before the damage. */
@@ -126,7 +126,7 @@ static void a_damaged_byte_loses_its_chunk_only(void **state)
     char rings[400];
     strcpy(rings, ring_path());
     struct bytes log = read_file(path), ring = read_file(rings);
-    for (int run = 0; run < TRIALS; run++) {
+    for (int run = 0; run < DAMAGE_TRIALS; run++) {
         uint64_t at = session_random(&seed) % (run % 10 == 0 ? 8 : run % 3 == 0 ? 1500 : log.size);
         uint8_t flip = (uint8_t)(1 + session_random(&seed) % 255);
         write_file(path, log.data, log.size);
@@ -154,8 +154,8 @@ static void a_damaged_byte_loses_its_chunk_only(void **state)
         lost += missing;
         whole += !report.damage[0];
     }
-    print_message("%d changed bytes: %d without a loss, %lu ticks lost of the others\n", TRIALS,
-                  whole, (unsigned long)lost);
+    print_message("%d changed bytes: %d without a loss, %lu ticks lost of the others\n",
+                  DAMAGE_TRIALS, whole, (unsigned long)lost);
     assert_true(whole > 0 && lost > 0);
     unlink(rings);
     free(log.data);
@@ -180,7 +180,7 @@ static void damage_without_rings_is_reported(void **state)
     assert_int_equal(tact_log_recover(path, folder, &report, NULL), 0);
     uint64_t ticks = report.ticks;
     /* Nothing after the last chunk says how many ticks it contained. */
-    for (int run = 0; run < TRIALS / 5; run++) {
+    for (int run = 0; run < DAMAGE_TRIALS / 5; run++) {
         uint64_t at = session_random(&seed) % (run % 10 == 0 ? 8 : log.size / 2);
         write_file(path, log.data, log.size);
         struct place place = find_place(path, at);
@@ -216,7 +216,7 @@ static void cut_logs_are_completed_or_refused(void **state)
     char rings[400];
     strcpy(rings, ring_path());
     struct bytes log = read_file(path), ring = read_file(rings);
-    for (int run = 0; run < TRIALS / 2; run++) {
+    for (int run = 0; run < DAMAGE_TRIALS / 2; run++) {
         write_file(path, log.data, session_random(&seed) % log.size);
         write_file(rings, ring.data, ring.size);
         if (tact_log_recover(path, folder, &report, NULL) != 0)
@@ -226,8 +226,8 @@ static void cut_logs_are_completed_or_refused(void **state)
         else
             completed++;
     }
-    print_message("%d cut logs: %d refused, %d completed, %d with the loss stated\n", TRIALS / 2,
-                  refused, completed, stated);
+    print_message("%d cut logs: %d refused, %d completed, %d with the loss stated\n",
+                  DAMAGE_TRIALS / 2, refused, completed, stated);
     assert_true(stated > 0);
     unlink(rings);
     /* The log of another session at the same path, with the ring file of this one. */

@@ -19,7 +19,7 @@
 #include "support/campaign.h"
 #include "support/run_scene.h"
 
-#define TIMES campaign_size(1000, 1000)
+#define DAMAGE_TRIALS campaign_size(1000, 1000)
 #define MOST_CHUNKS 64
 
 static const struct tact_messages silent = {NULL, NULL};
@@ -143,7 +143,7 @@ static void a_truncated_log_reports_its_loss(void **state)
 {
     (void)state;
     uint64_t seed = 11 ^ campaign_seed(), lost = 0;
-    for (int i = 0; i < TIMES; i++) {
+    for (int i = 0; i < DAMAGE_TRIALS; i++) {
         size_t at = session_random(&seed) % size;
         write_copy(at);
         struct tact_log_state found;
@@ -152,8 +152,8 @@ static void a_truncated_log_reports_its_loss(void **state)
         assert_int_equal(ticks, ticks_before_byte(at));
         lost += 1500 - ticks;
     }
-    print_message("%d cuts: every whole chunk read, %lu ticks stated as lost on average\n", TIMES,
-                  (unsigned long)(lost / (uint64_t)TIMES));
+    print_message("%d cuts: every whole chunk read, %lu ticks stated as lost on average\n",
+                  DAMAGE_TRIALS, (unsigned long)(lost / (uint64_t)DAMAGE_TRIALS));
 }
 
 /* Ticks of the chunk whose record or index contains a byte; 0 for a byte outside of all. */
@@ -172,7 +172,7 @@ static void a_flipped_bit_loses_its_chunk_only(void **state)
     (void)state;
     uint64_t seed = 12 ^ campaign_seed(), most = 0;
     int whole_ticks = 0;
-    for (int i = 0; i < TIMES; i++) {
+    for (int i = 0; i < DAMAGE_TRIALS; i++) {
         struct tact_log_state found;
         size_t length = i % 2 ? size : chunks[chunk_count - 1].end;
         size_t at = i < 40 ? (size_t)i : session_random(&seed) % length;
@@ -192,8 +192,8 @@ static void a_flipped_bit_loses_its_chunk_only(void **state)
         whole_ticks += lost == 0;
         most = lost > most ? lost : most;
     }
-    print_message("%d flipped bits: %d without a tick lost, at most %lu lost\n", TIMES, whole_ticks,
-                  (unsigned long)most);
+    print_message("%d flipped bits: %d without a tick lost, at most %lu lost\n", DAMAGE_TRIALS,
+                  whole_ticks, (unsigned long)most);
 }
 
 /* Damage to the head of a record is detected where the record starts, not where its wrong length

@@ -18,7 +18,7 @@
 #include "rt/session/replay.h"
 #include "support/run_scene.h"
 
-#define WRITES 4000
+#define MAX_RECORDED_WRITES 4000
 #define OUTPUT_COUNT 8
 
 static const struct tact_messages silent = {NULL, NULL};
@@ -36,7 +36,7 @@ static struct {
     struct {
         uint64_t tick;
         double felt[OUTPUT_COUNT];
-    } write[WRITES];
+    } write[MAX_RECORDED_WRITES];
 } board;
 
 static void board_read(void *self, uint64_t tick, double t, int64_t now_ns,
@@ -53,7 +53,7 @@ static void board_read(void *self, uint64_t tick, double t, int64_t now_ns,
 static void board_write(void *self, const double *out, int64_t now_ns)
 {
     (void)self;
-    assert_true(board.writes < WRITES);
+    assert_true(board.writes < MAX_RECORDED_WRITES);
     board.last_ns = now_ns;
     board.write[board.writes].tick = board.tick;
     memcpy(board.write[board.writes++].felt, out, sizeof board.write[0].felt);

@@ -22,58 +22,58 @@
 
 #define PI 3.14159265358979323846
 #define RING 0.03
-#define TUBE 0.008
+#define TORUS_TUBE_RADIUS 0.008
 
 enum { TEXT = 1 << 18 };
 
 /* Control points of a circle of radius 1 by `arcs` rational parabolas; returns their number. */
-static int circle(int arcs, double (*out)[3])
+static int circle(int arc_count, double (*out)[3])
 {
-    double half = PI / arcs;
-    for (int i = 0; i <= 2 * arcs; i++) {
+    double half = PI / arc_count;
+    for (int i = 0; i <= 2 * arc_count; i++) {
         double far = i % 2 ? 1.0 / cos(half) : 1.0;
         tact_v3_set(out[i], far * cos(half * i), far * sin(half * i), i % 2 ? cos(half) : 1.0);
     }
-    tact_v3_set(out[2 * arcs], 1.0, 0.0, 1.0); /* closed to the bit */
-    return 2 * arcs + 1;
+    tact_v3_set(out[2 * arc_count], 1.0, 0.0, 1.0); /* closed to the bit */
+    return 2 * arc_count + 1;
 }
 
 /* An OBJ file of a torus: of arcs x arcs patches, as one surface. */
-static char *torus_text(int arcs, int flip)
+static char *torus_text(int arc_count, int flip)
 {
     double c[65][3];
-    int count = circle(arcs, c);
+    int count = circle(arc_count, c);
     char *text = malloc(TEXT), *at = text;
     assert_non_null(text);
     at += sprintf(at, "# a torus\n");
     for (int j = 0; j < count; j++) {
         for (int i = 0; i < count; i++) {
-            double r = RING + TUBE * c[j][0];
-            at +=
-                tact_number_print(at, 128, "v %.17g %.17g %.17g %.17g\n", r * c[i][0], r * c[i][1],
-                                  (flip ? -TUBE : TUBE) * c[j][1], c[i][2] * c[j][2]);
+            double r = RING + TORUS_TUBE_RADIUS * c[j][0];
+            at += tact_number_print(
+                at, 128, "v %.17g %.17g %.17g %.17g\n", r * c[i][0], r * c[i][1],
+                (flip ? -TORUS_TUBE_RADIUS : TORUS_TUBE_RADIUS) * c[j][1], c[i][2] * c[j][2]);
         }
     }
-    at += sprintf(at, "cstype rat bspline\ndeg 2 2\nsurf 0 %d 0 %d", arcs, arcs);
+    at += sprintf(at, "cstype rat bspline\ndeg 2 2\nsurf 0 %d 0 %d", arc_count, arc_count);
     for (int i = 1; i <= count * count; i++) {
         at += sprintf(at, i % 16 ? " %d" : " %d \\\n", i);
     }
     for (int k = 0; k < 2; k++) {
         at += sprintf(at, "\nparm %s 0", k ? "v" : "u");
-        for (int i = 0; i <= arcs; i++) {
+        for (int i = 0; i <= arc_count; i++) {
             at += sprintf(at, " %d %d", i, i);
         }
-        at += sprintf(at, " %d", arcs);
+        at += sprintf(at, " %d", arc_count);
     }
     sprintf(at, "\nend\n");
     return text;
 }
 
-static struct tact_charts *read_torus(int arcs)
+static struct tact_charts *read_torus(int arc_count)
 {
     struct tact_charts *charts = NULL;
     struct tact_error err = {.line = 0};
-    char *text = torus_text(arcs, 0);
+    char *text = torus_text(arc_count, 0);
     if (tact_charts_patches(text, strlen(text), "torus.obj", 1.0, &charts, &err)) {
         fail_msg("%d: %s", err.line, err.text);
     }
@@ -86,7 +86,7 @@ static struct tact_charts *read_torus(int arcs)
 static void patches_are_a_torus(void **state)
 {
     (void)state;
-    const struct tact_shape torus = {.kind = TACT_SHAPE_TORUS, .size = {RING, TUBE}};
+    const struct tact_shape torus = {.kind = TACT_SHAPE_TORUS, .size = {RING, TORUS_TUBE_RADIUS}};
     struct tact_charts *charts = read_torus(4);
     struct tact_shape shape = {.kind = TACT_SHAPE_PATCHES, .charts = charts};
     struct tact_shape_mass mass, exact;
@@ -106,7 +106,7 @@ static void patches_are_a_torus(void **state)
             for (int m = 0; m < 9; m++) {
                 worst[0] = fmax(worst[0], fabs(p.at[m % 3] - q.at[m % 3]) / RING);
                 worst[1] = fmax(worst[1], fabs(p.normal[m % 3] - q.normal[m % 3]));
-                worst[2] = fmax(worst[2], fabs(p.bend[m] - q.bend[m]) * TUBE);
+                worst[2] = fmax(worst[2], fabs(p.bend[m] - q.bend[m]) * TORUS_TUBE_RADIUS);
             }
             tact_v3_tangents(p.normal, t[0], t[1]);
             tact_v3_scale(step, t[0], 1e-6 * cos(i));
@@ -141,7 +141,7 @@ static void patches_are_a_torus(void **state)
 static void contacts_are_those_of_tori(void **state)
 {
     (void)state;
-    const struct tact_shape torus = {.kind = TACT_SHAPE_TORUS, .size = {RING, TUBE}};
+    const struct tact_shape torus = {.kind = TACT_SHAPE_TORUS, .size = {RING, TORUS_TUBE_RADIUS}};
     struct tact_charts *charts = read_torus(4), *split = read_torus(8);
     const struct tact_shape a = {.kind = TACT_SHAPE_PATCHES,
                                  .charts = charts,
@@ -195,7 +195,7 @@ static void hang(const struct tact_shape *ring, double at[3])
     scene_solid(&s, ring, 0.05, place, 0.0);
     scene_law(&s, 0, 1, &law);
     struct tact_body *body = tact_world_body(s.world, 0);
-    const double turn[3] = {0.5 * PI, 0.0, 0.0}, d = RING - TUBE - 0.006, angle = 0.5;
+    const double turn[3] = {0.5 * PI, 0.0, 0.0}, d = RING - TORUS_TUBE_RADIUS - 0.006, angle = 0.5;
     tact_quat_from_rotvec(body->pose.quat_wxyz, turn);
     tact_v3_set(body->pose.position, d * sin(angle), 0.0, -d * cos(angle));
     tact_v3_set(body->twist, 0.0, 0.05, 0.0);
@@ -210,11 +210,11 @@ static void hang(const struct tact_shape *ring, double at[3])
 static void a_split_does_not_matter(void **state)
 {
     (void)state;
-    const struct tact_shape torus = {.kind = TACT_SHAPE_TORUS, .size = {RING, TUBE}};
+    const struct tact_shape torus = {.kind = TACT_SHAPE_TORUS, .size = {RING, TORUS_TUBE_RADIUS}};
     double exact[3], at[3], worst = 0.0;
     hang(&torus, exact);
-    for (int arcs = 3; arcs <= 8; arcs += arcs < 5 ? 1 : 3) {
-        struct tact_charts *charts = read_torus(arcs);
+    for (int arc_count = 3; arc_count <= 8; arc_count += arc_count < 5 ? 1 : 3) {
+        struct tact_charts *charts = read_torus(arc_count);
         struct tact_shape ring = {.kind = TACT_SHAPE_PATCHES, .charts = charts};
         assert_int_equal(tact_shape_tessellate(&ring), 0);
         hang(&ring, at);

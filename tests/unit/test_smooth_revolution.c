@@ -18,9 +18,9 @@
 #define G 9.81
 #define PI 3.14159265358979323846
 
-#define BOWL 0.1  /* radius inside [m] */
-#define WALL 0.01 /* [m] */
-#define BALL 0.02 /* [m] */
+#define BOWL_RADIUS 0.1          /* radius inside [m] */
+#define BOWL_WALL_THICKNESS 0.01 /* [m] */
+#define BALL 0.02                /* [m] */
 
 /* A spherical bowl about the origin, its inside up to 66 degrees, with a round lip. */
 static int bowl_profile(double (*out)[2])
@@ -28,20 +28,21 @@ static int bowl_profile(double (*out)[2])
     int count = 0;
     for (int i = 0; i <= 22; i++, count++) {
         double a = PI / 60.0 * i;
-        out[count][0] = BOWL * sin(a);
-        out[count][1] = -BOWL * cos(a);
+        out[count][0] = BOWL_RADIUS * sin(a);
+        out[count][1] = -BOWL_RADIUS * cos(a);
     }
-    double end = PI / 60.0 * 22, middle = BOWL + 0.5 * WALL;
+    double end = PI / 60.0 * 22, middle = BOWL_RADIUS + 0.5 * BOWL_WALL_THICKNESS;
     for (int i = 1; i < 8; i++, count++) {
         double a = end - PI / 2.0 + PI + PI / 8.0 * i; /* from the inside over the lip */
-        double x = 0.5 * WALL * cos(a - end - PI / 2.0), y = 0.5 * WALL * sin(a - end - PI / 2.0);
+        double x = 0.5 * BOWL_WALL_THICKNESS * cos(a - end - PI / 2.0),
+               y = 0.5 * BOWL_WALL_THICKNESS * sin(a - end - PI / 2.0);
         out[count][0] = middle * sin(end) - x * sin(end) + y * cos(end);
         out[count][1] = -middle * cos(end) + x * cos(end) + y * sin(end);
     }
     for (int i = 22; i >= 0; i--, count++) {
         double a = PI / 60.0 * i;
-        out[count][0] = i ? (BOWL + WALL) * sin(a) : 0.0;
-        out[count][1] = -(BOWL + WALL) * cos(a);
+        out[count][0] = i ? (BOWL_RADIUS + BOWL_WALL_THICKNESS) * sin(a) : 0.0;
+        out[count][1] = -(BOWL_RADIUS + BOWL_WALL_THICKNESS) * cos(a);
     }
     return count;
 }
@@ -55,7 +56,8 @@ static void open_bowl(struct world_scene *s, const struct tact_charts *charts, d
     const struct tact_shape bowl = {.kind = TACT_SHAPE_REVOLUTION, .charts = charts};
     const struct tact_shape ball = scene_sphere(BALL);
     struct tact_pose at = tact_pose_identity();
-    const double place[3] = {(BOWL - BALL) * sin(angle), 0.0, -(BOWL - BALL) * cos(angle)};
+    const double place[3] = {(BOWL_RADIUS - BALL) * sin(angle), 0.0,
+                             -(BOWL_RADIUS - BALL) * cos(angle)};
     o.period = period;
     law.model = &tact_model_smooth;
     at.quat_wxyz[0] = cos(0.5 * azimuth);
@@ -101,7 +103,7 @@ static void ball_swings_in_a_bowl(void **state)
     for (int i = 0; i < 4; i++) {
         int rolls = i % 2;
         double h = i < 2 ? 1e-3 : 4e-3;
-        double exact = 2.0 * PI * sqrt((BOWL - BALL) * (rolls ? 1.4 : 1.0) / G) / a;
+        double exact = 2.0 * PI * sqrt((BOWL_RADIUS - BALL) * (rolls ? 1.4 : 1.0) / G) / a;
         struct world_scene s;
         open_bowl(&s, charts, 0.0, angle, rolls ? 0.4 : 0.0, h);
         double measured = swing_period(&s, 0, 8);

@@ -488,7 +488,7 @@ static void bad_settings_are_named(void **unused)
 {
     (void)unused;
 #define NAMED SETTING("wrenches[0].name", "wrist")
-#define BOUND SETTING("wrenches[0].channels", "g0 g1 g2 g3 g4 g5")
+#define BOUND_CHANNELS_SETTING SETTING("wrenches[0].channels", "g0 g1 g2 g3 g4 g5")
 #define FULL_MATRIX NUMBERS("wrenches[0].matrix", 6, 6, unit_matrix)
     const double zeros[36] = {0};
     const struct {
@@ -496,8 +496,11 @@ static void bad_settings_are_named(void **unused)
         int count, line;
         const char *text;
     } cases[] = {
-        {{BOUND, FULL_MATRIX}, 2, 10, "missing key name"},
-        {{SETTING("wrenches[0].name", "my-wrist"), BOUND, FULL_MATRIX}, 3, 10, "my-wrist"},
+        {{BOUND_CHANNELS_SETTING, FULL_MATRIX}, 2, 10, "missing key name"},
+        {{SETTING("wrenches[0].name", "my-wrist"), BOUND_CHANNELS_SETTING, FULL_MATRIX},
+         3,
+         10,
+         "my-wrist"},
         {{NAMED, FULL_MATRIX}, 2, 10, "6 to 8 inputs"},
         {{NAMED, SETTING("wrenches[0].channels", "g0 g1 g2 g3 g4"), FULL_MATRIX}, 3, 11, "6 to 8"},
         {{NAMED, SETTING("wrenches[0].channels", "g0 g1 g2 g3 g4 g6"), FULL_MATRIX},
@@ -508,20 +511,48 @@ static void bad_settings_are_named(void **unused)
          3,
          11,
          "twice: g4"},
-        {{NAMED, BOUND}, 2, 10, "either matrix"},
-        {{NAMED, BOUND, FULL_MATRIX, SETTING("wrenches[0].file", "a.cal")}, 4, 12, "either matrix"},
-        {{NAMED, BOUND, NUMBERS("wrenches[0].matrix", 3, 6, unit_matrix)}, 3, 12, "6 rows"},
-        {{NAMED, BOUND, NUMBERS("wrenches[0].matrix", 6, 6, zeros)}, 3, 12, "row of fx"},
-        {{NAMED, BOUND, SETTING("wrenches[0].file", "/nowhere/a.cal")}, 3, 12, "cannot open"},
-        {{NAMED, BOUND, FULL_MATRIX, SETTING("wrenches[0].units", "N")}, 4, 13, "units of force"},
-        {{NAMED, BOUND, FULL_MATRIX, NUMBERS("wrenches[0].bias", 1, 5, zeros)}, 4, 13, "6 numbers"},
-        {{NAMED, BOUND, FULL_MATRIX, NUMBERS("wrenches[0].limits", 1, 6, zeros)}, 4, 13, "above 0"},
-        {{NAMED, BOUND, FULL_MATRIX, NUMBERS("wrenches[0].quat_wxyz", 1, 4, zeros)},
+        {{NAMED, BOUND_CHANNELS_SETTING}, 2, 10, "either matrix"},
+        {{NAMED, BOUND_CHANNELS_SETTING, FULL_MATRIX, SETTING("wrenches[0].file", "a.cal")},
+         4,
+         12,
+         "either matrix"},
+        {{NAMED, BOUND_CHANNELS_SETTING, NUMBERS("wrenches[0].matrix", 3, 6, unit_matrix)},
+         3,
+         12,
+         "6 rows"},
+        {{NAMED, BOUND_CHANNELS_SETTING, NUMBERS("wrenches[0].matrix", 6, 6, zeros)},
+         3,
+         12,
+         "row of fx"},
+        {{NAMED, BOUND_CHANNELS_SETTING, SETTING("wrenches[0].file", "/nowhere/a.cal")},
+         3,
+         12,
+         "cannot open"},
+        {{NAMED, BOUND_CHANNELS_SETTING, FULL_MATRIX, SETTING("wrenches[0].units", "N")},
+         4,
+         13,
+         "units of force"},
+        {{NAMED, BOUND_CHANNELS_SETTING, FULL_MATRIX, NUMBERS("wrenches[0].bias", 1, 5, zeros)},
+         4,
+         13,
+         "6 numbers"},
+        {{NAMED, BOUND_CHANNELS_SETTING, FULL_MATRIX, NUMBERS("wrenches[0].limits", 1, 6, zeros)},
+         4,
+         13,
+         "above 0"},
+        {{NAMED, BOUND_CHANNELS_SETTING, FULL_MATRIX,
+          NUMBERS("wrenches[0].quat_wxyz", 1, 4, zeros)},
          4,
          13,
          "length"},
-        {{NAMED, BOUND, FULL_MATRIX, SETTING("wrenches[0].tare", "11")}, 4, 13, "0 to 10 s"},
-        {{NAMED, BOUND, FULL_MATRIX, SETTING("wrenches[0].tara", "1")}, 4, 13, "unknown key"},
+        {{NAMED, BOUND_CHANNELS_SETTING, FULL_MATRIX, SETTING("wrenches[0].tare", "11")},
+         4,
+         13,
+         "0 to 10 s"},
+        {{NAMED, BOUND_CHANNELS_SETTING, FULL_MATRIX, SETTING("wrenches[0].tara", "1")},
+         4,
+         13,
+         "unknown key"},
     };
     for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
         struct device_config config;

@@ -29,7 +29,7 @@
 
 enum { WARM = 100, TIMED = 1000, TICKS = 3000 }; /* from TIMED on under the filter */
 enum { BOARD, STICK, DEVICES };
-#define RECORDED "/dev/shm" /* folder of the recordings */
+#define RECORDINGS_FOLDER "/dev/shm" /* folder of the recordings */
 
 /* Shared with the parent, as the filter kills the child. */
 static struct {
@@ -62,7 +62,7 @@ void free(void *block)
 }
 
 #define NUMBER offsetof(struct seccomp_data, nr)
-#define ARGUMENT(i) offsetof(struct seccomp_data, args[i]) /* its lower half */
+#define SECCOMP_ARGUMENT_OFFSET(i) offsetof(struct seccomp_data, args[i]) /* its lower half */
 
 static void forbid_system_calls(void)
 {
@@ -71,7 +71,7 @@ static void forbid_system_calls(void)
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clock_nanosleep, 7, 0),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_read, 6, 0),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_ioctl, 0, 2),
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, ARGUMENT(1)),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, SECCOMP_ARGUMENT_OFFSET(1)),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, COMEDI_INSNLIST, 3, 2),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_futex, 0, 1),
         BPF_JUMP(BPF_JMP | BPF_JA, 1, 0, 0),
@@ -120,7 +120,7 @@ static void run_controller(void)
     device_config_init(&config[BOARD], board, 2);
     config[BOARD].config.name = "board"; /* of its recording */
     device_config_init(&config[STICK], stick, 2);
-    config[BOARD].config.record = config[STICK].config.record = RECORDED;
+    config[BOARD].config.record = config[STICK].config.record = RECORDINGS_FOLDER;
     if (tact_comedi_type.open(&config[BOARD].config, &device[BOARD], &config[BOARD].err) ||
         tact_evdev_type.open(&config[STICK].config, &device[STICK], &config[STICK].err)) {
         fprintf(stderr, "%s%s\n", config[BOARD].err.text, config[STICK].err.text);
@@ -182,9 +182,9 @@ static void a_tick_reads_and_wakes(void **unused)
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS);
     assert_int_equal(seen->allocations, 0);
     assert_int_equal(seen->bad_state, 0);
-    assert_true(lines(RECORDED "/board.csv") >
+    assert_true(lines(RECORDINGS_FOLDER "/board.csv") >
                 TICKS - 200); /* except those that the recording thread has not written yet */
-    assert_true(lines(RECORDED "/device.evemu") > TICKS / 3 - 200);
+    assert_true(lines(RECORDINGS_FOLDER "/device.evemu") > TICKS / 3 - 200);
     assert_true((double)seen->own_ns[BOARD] / ticks < 15.0);
     assert_true((double)seen->own_ns[STICK] / ticks < 15.0);
     stick_unplug();

@@ -19,10 +19,11 @@
 #include "contact/world/world.h"
 #include "toss_data.h"
 
-static const double RATE = 148.0;  /* samples a second */
-static const double EDGE = 0.1048; /* edge of the cube [m], by which position errors are divided */
-static const double MASS = 0.37;   /* [kg] */
-static const double INERTIA = 8.1e-4; /* measured [kg m^2] */
+static const double RATE = 148.0; /* samples a second */
+static const double CUBE_EDGE_LENGTH =
+    0.1048;                      /* edge of the cube [m], by which position errors are divided */
+static const double MASS = 0.37; /* [kg] */
+static const double MEASURED_INERTIA = 8.1e-4; /* measured [kg m^2] */
 static const double GRAVITY = 9.81;
 
 /* What is identified, and what is fixed beside it. */
@@ -47,7 +48,7 @@ static const char *const names[PARAMETERS] = {
     "hunt_crossley", "substeps", "lag",         "rounding",    "stride",     "phase"};
 
 struct score {
-    double position; /* mean over samples of the distance / EDGE */
+    double position; /* mean over samples of the distance / CUBE_EDGE_LENGTH */
     double rotation; /* mean angle [deg] */
 };
 
@@ -57,7 +58,7 @@ static struct tact_world *make_world(const struct toss *t, const double *p,
     static const struct tact_shape ground = {.kind = TACT_SHAPE_HALFSPACE};
     const struct tact_pose here = tact_pose_identity();
     const struct tact_owner fixed = {TACT_OWNER_FIXED, 0, 0}, own = {TACT_OWNER_BODY, 0, 0};
-    const double inertia[6] = {INERTIA, INERTIA, INERTIA, 0, 0, 0};
+    const double inertia[6] = {MEASURED_INERTIA, MEASURED_INERTIA, MEASURED_INERTIA, 0, 0, 0};
     struct tact_world_options o = tact_world_options_default();
     struct tact_contact_law law = {.friction = p[PARAM_FRICTION],
                                    .overlap = p[PARAM_OVERLAP],
@@ -121,7 +122,7 @@ static int simulate_toss(const struct toss *t, const double *p, const struct tac
         }
         tact_v3_scale(apart, pose->position, p[PARAM_LENGTH_SCALE]);
         tact_v3_sub(apart, apart, t->samples[k].position);
-        score->position += tact_v3_norm(apart) / EDGE / (t->count - 1);
+        score->position += tact_v3_norm(apart) / CUBE_EDGE_LENGTH / (t->count - 1);
         score->rotation += angle_deg(pose->quat_wxyz, t->samples[k].quat_wxyz) / (t->count - 1);
     }
     tact_world_destroy(world);
@@ -150,7 +151,7 @@ static void make_corner(double radius, int corner, double (*point)[3])
             }
             tact_v3_scale(d, d, radius / tact_v3_norm(d));
             for (int k = 0; k < 3; k++) {
-                (*point)[k] = (corner >> k & 1 ? 1 : -1) * (EDGE / 2 - radius + d[k]);
+                (*point)[k] = (corner >> k & 1 ? 1 : -1) * (CUBE_EDGE_LENGTH / 2 - radius + d[k]);
             }
         }
     }
@@ -162,7 +163,9 @@ static int make_cube(double radius, struct tact_shape *cube)
     double points[8 * POINTS][3];
     struct tact_mesh *mesh;
     struct tact_error err;
-    *cube = (struct tact_shape){.kind = TACT_SHAPE_BOX, .size = {EDGE / 2, EDGE / 2, EDGE / 2}};
+    *cube = (struct tact_shape){
+        .kind = TACT_SHAPE_BOX,
+        .size = {CUBE_EDGE_LENGTH / 2, CUBE_EDGE_LENGTH / 2, CUBE_EDGE_LENGTH / 2}};
     if (!(radius > 0.0)) {
         return tact_shape_tessellate(cube);
     }

@@ -5,7 +5,7 @@
 #include "campaign.h"
 #include "contact/vec.h"
 
-#define MORTAR 1e-3 /* between boxes side by side [m] */
+#define BRICK_GAP 1e-3 /* between boxes side by side [m] */
 
 static uint64_t next_bits(uint64_t *state)
 {
@@ -75,7 +75,7 @@ static void make_wall(struct masonry *m, uint64_t *state, int boxes)
         for (int i = 0; i < columns + course % 2; i++) {
             int half = course % 2 && (i == 0 || i == columns);
             double pitch = half ? 0.5 * brick[0] : brick[0];
-            const double side[3] = {pitch - MORTAR, brick[1], brick[2]};
+            const double side[3] = {pitch - BRICK_GAP, brick[1], brick[2]};
             add_box(m, state, side, x + 0.5 * pitch, 0.0, ((double)course + 0.5) * brick[2],
                     course + 1);
             x += pitch;
