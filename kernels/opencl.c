@@ -21,7 +21,7 @@
 static const char *const kernel_names[TACT_CL_KERNELS] = {
     [TACT_CL_PRISMS] = "prism_pairs",
     [TACT_CL_PLANE] = "plane_triangles",
-    [TACT_CL_SUM] = "sum_rows",
+    [TACT_CL_SUM] = "sum_partial_rows",
 };
 
 int tact_cl_set_error(struct tact_error *err, cl_int code, const char *operation)
