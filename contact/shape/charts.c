@@ -30,6 +30,9 @@ const struct tact_mesh *tact_charts_mesh(const struct tact_charts *charts)
 void tact_charts_free(struct tact_charts *charts)
 {
     if (charts) {
+        if (charts->type->release) {
+            charts->type->release(charts);
+        }
         tact_mesh_free(charts->mesh);
         free(charts->nodes);
     }

@@ -22,6 +22,7 @@ struct chart_type {
     int (*point)(const struct tact_charts *charts, const double place[3],
                  struct tact_surface_point *out);
     void (*move)(const struct tact_charts *charts, double place[3], const double step[3]);
+    void (*release)(struct tact_charts *charts); /* frees what it owns besides; NULL: nothing */
 };
 
 /* The first member of each kind's struct, which is one allocation. */

@@ -2,10 +2,9 @@
 #ifndef TACT_CONTACT_PATCHES_INTERNAL_H
 #define TACT_CONTACT_PATCHES_INTERNAL_H
 
-#include "contact/shape/charts_internal.h"
+#include "contact/shape/squares_internal.h"
 
-/* Edges of a patch are numbered counter-clockwise about its normal c_u x c_v, from v = 0. */
-enum { PATCH_POINTS = 16, PATCH_EDGES = 4 };
+enum { PATCH_POINTS = 16, PATCH_EDGES = SQUARE_SIDES };
 
 /* A patch over [0, 1] x [0, 1]. */
 struct bezier_patch {
@@ -22,9 +21,6 @@ struct patch_list {
 
 /* Position and derivatives: c, c_u, c_v, c_uu, c_uv, c_vv. */
 void tact_patch_evaluate(const struct bezier_patch *patch, double u, double v, double c[6][3]);
-
-/* Parameters at a fraction of an edge. */
-void tact_patch_on_edge(int edge, double along, double uv[2]);
 
 /*
  * Finds the neighbour over each edge: edges whose ends and middles agree, run through in opposite

@@ -8,12 +8,6 @@
 
 enum { CHECKS = 5 }; /* points along an edge */
 
-void tact_patch_on_edge(int edge, double along, double uv[2])
-{
-    uv[0] = edge == 0 ? along : edge == 1 ? 1.0 : edge == 2 ? 1.0 - along : 0.0;
-    uv[1] = edge == 0 ? 0.0 : edge == 1 ? along : edge == 2 ? 1.0 : 1.0 - along;
-}
-
 /* Points and normals along an edge. */
 struct edge {
     double at[CHECKS][3], normal[CHECKS][3];
@@ -24,7 +18,7 @@ static int describe_open_edge(const struct bezier_patch *patch, int edge, struct
     int regular = 1;
     for (int i = 0; i < CHECKS; i++) {
         double uv[2], c[6][3];
-        tact_patch_on_edge(edge, (double)i / (CHECKS - 1), uv);
+        tact_square_on_side(edge, (double)i / (CHECKS - 1), uv);
         tact_patch_evaluate(patch, uv[0], uv[1], c);
         tact_v3_copy(out->at[i], c[0]);
         tact_v3_cross(out->normal[i], c[1], c[2]);

@@ -1,0 +1,330 @@
+/* Surfaces with charts over unit squares: points, steps over their sides, cells, triangulation and
+ * mass properties. */
+#include "contact/shape/squares_internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CELL_TURN                                                                                  \
+    0.25 /* largest rotation of the normal over a cell, from corner to corner [rad]                \
+          */
+
+enum {
+    MAX_EDGE_CROSSINGS = 8,  /* of sides in a step */
+    AROUND = 128,            /* largest number of squares about a corner */
+    MAX_CELLS_PER_SIDE = 16, /* along a side of a square */
+    MESH = 16,               /* steps of the triangulation along a side of a square: a power of 2 */
+    FEW = 64,                /* squares up to which it has as many, of more a quarter */
+    MANY = 2048,             /* squares beyond which it has an eighth */
+    GAUSS = 8,               /* points of the quadrature along a side of a section */
+};
+
+void tact_square_on_side(int side, double along, double uv[2])
+{
+    uv[0] = side == 0 ? along : side == 1 ? 1.0 : side == 2 ? 1.0 - along : 0.0;
+    uv[1] = side == 0 ? 0.0 : side == 1 ? along : side == 2 ? 1.0 : 1.0 - along;
+}
+
+/* Vectors along the tangent plane whose products with c_u and c_v are 1 or 0. -EDOM where the chart
+ * is singular. */
+static int dual_basis(const double c[6][3], double dual[2][3])
+{
+    double uu = tact_v3_dot(c[1], c[1]), uv = tact_v3_dot(c[1], c[2]), vv = tact_v3_dot(c[2], c[2]),
+           det = uu * vv - uv * uv;
+    if (!(det > 0.0)) {
+        return -EDOM;
+    }
+    tact_v3_scale(dual[0], c[1], vv / det);
+    tact_v3_axpy(dual[0], -uv / det, c[2]);
+    tact_v3_scale(dual[1], c[2], uu / det);
+    tact_v3_axpy(dual[1], -uv / det, c[1]);
+    return 0;
+}
+
+/* 1 where a place is one of the surface. */
+static int is_place(const struct squares *s, const double place[3])
+{
+    return place[0] >= 0.0 && place[0] < s->count && place[1] >= 0.0 && place[1] <= 1.0 &&
+           place[2] >= 0.0 && place[2] <= 1.0;
+}
+
+/* L = sum of b_ij c^i c^j over the dual basis, with b_ij = -n . c_ij. */
+static int square_point(const struct tact_charts *charts, const double place[3],
+                        struct tact_surface_point *out)
+{
+    const struct squares *s = (const struct squares *)charts;
+    double c[6][3], dual[2][3];
+    if (!is_place(s, place)) {
+        return -EDOM;
+    }
+    s->evaluate(s, (int)place[0], place[1], place[2], c);
+    if (dual_basis((const double(*)[3])c, dual)) {
+        return -EDOM;
+    }
+    tact_v3_copy(out->at, c[0]);
+    tact_v3_cross(out->normal, c[1], c[2]);
+    tact_v3_normalize(out->normal, out->normal);
+    double uu = -tact_v3_dot(out->normal, c[3]), uv = -tact_v3_dot(out->normal, c[4]),
+           vv = -tact_v3_dot(out->normal, c[5]);
+    for (int i = 0; i < 9; i++) {
+        const int r = i / 3, k = i % 3;
+        out->bend[i] = uu * dual[0][r] * dual[0][k] + vv * dual[1][r] * dual[1][k] +
+                       uv * (dual[0][r] * dual[1][k] + dual[1][r] * dual[0][k]);
+    }
+    return 0;
+}
+
+/* Moves to the end of a step of (u, v) within the square, or to the side that it meets first.
+ * Returns the part of the step that was made, and the side, -1 for none. */
+static double move_within_patch(double place[3], const double step[2], int *side)
+{
+    double part = 1.0;
+    *side = -1;
+    for (int k = 0; k < 2; k++) {
+        double to = place[1 + k] + step[k], end = step[k] > 0.0 ? 1.0 : 0.0;
+        double at = to > 1.0 || to < 0.0 ? (end - place[1 + k]) / step[k] : 1.0;
+        if (at < part || (at <= part && *side < 0 && (to > 1.0 || to < 0.0))) {
+            part = at;
+            *side = k == 0 ? (end > 0.0 ? 1 : 3) : (end > 0.0 ? 2 : 0);
+        }
+    }
+    for (int k = 0; k < 2; k++) {
+        place[1 + k] = tact_min(tact_max(place[1 + k] + part * step[k], 0.0), 1.0);
+    }
+    return part;
+}
+
+/* Goes over a side into the neighbour. */
+static void cross_side(const struct squares *s, int side, double place[3])
+{
+    const double along[SQUARE_SIDES] = {place[1], place[2], 1.0 - place[1], 1.0 - place[2]};
+    const int to = s->beside[(int)place[0]][side], next = to / SQUARE_SIDES;
+    place[0] = next;
+    tact_square_on_side(to % SQUARE_SIDES, 1.0 - along[side], place + 1);
+}
+
+static void move_on_squares(const struct tact_charts *charts, double place[3], const double step[3])
+{
+    const struct squares *s = (const struct squares *)charts;
+    double left[3];
+    tact_v3_copy(left, step);
+    for (int i = 0; i < MAX_EDGE_CROSSINGS && is_place(s, place); i++) {
+        double c[6][3], dual[2][3], uv[2];
+        int side;
+        s->evaluate(s, (int)place[0], place[1], place[2], c);
+        if (dual_basis((const double(*)[3])c, dual)) {
+            return;
+        }
+        uv[0] = tact_v3_dot(dual[0], left);
+        uv[1] = tact_v3_dot(dual[1], left);
+        double made = move_within_patch(place, uv, &side);
+        if (side < 0) {
+            return;
+        }
+        cross_side(s, side, place);
+        tact_v3_scale(left, left, 1.0 - made);
+    }
+}
+
+static void release(struct tact_charts *charts)
+{
+    struct squares *s = (struct squares *)charts;
+    free(s->beside);
+    free(s->owned[0]);
+    free(s->owned[1]);
+}
+
+static const struct chart_type squares_type = {
+    .point = square_point, .move = move_on_squares, .release = release};
+
+void tact_squares_init(struct squares *surface)
+{
+    surface->base.type = &squares_type;
+}
+
+/* Rotation of the normal over a square, from samples. */
+static double normal_rotation_over_patch(const struct squares *s, int square)
+{
+    struct tact_surface_point q[9];
+    double turn = 0.0;
+    for (int i = 0; i < 9; i++) {
+        const int u = i % 3, v = i / 3;
+        const double place[3] = {square, 0.5 * u, 0.5 * v};
+        if (square_point(&s->base, place, &q[i])) {
+            return INFINITY;
+        }
+        for (int k = 0; k < i; k++) {
+            double d[3];
+            tact_v3_sub(d, q[i].normal, q[k].normal);
+            turn = tact_max(turn, tact_v3_norm(d));
+        }
+    }
+    return turn;
+}
+
+/* n x n cells of a square. */
+static void fill_patch_cells(int square, int n, struct chart_cell *cell)
+{
+    for (int i = 0; i < n * n; i++) {
+        for (int k = 0; k < 9; k++) {
+            const int u = 2 * (i % n) + k % 3, v = 2 * (i / n) + k / 3;
+            tact_v3_set(cell[i].place[k], square, 0.5 * u / n, 0.5 * v / n);
+        }
+    }
+}
+
+/* Cells along each side of a square. */
+static int cells_along(const struct squares *s, int square)
+{
+    int n =
+        (int)tact_min(ceil(normal_rotation_over_patch(s, square) / CELL_TURN), MAX_CELLS_PER_SIDE);
+    return n < 1 ? 1 : n;
+}
+
+static int build_square_cells(struct squares *s)
+{
+    size_t count = 0;
+    for (int i = 0; i < s->count; i++) {
+        const int n = cells_along(s, i);
+        count += (size_t)(n * n);
+    }
+    struct chart_cell *cell = calloc(count + 1, sizeof *cell);
+    count = 0;
+    for (int i = 0; cell && i < s->count; i++) {
+        const int n = cells_along(s, i);
+        fill_patch_cells(i, n, cell + count);
+        count += (size_t)(n * n);
+    }
+    int rc = cell ? tact_charts_build(&s->base, cell, (int)count) : -ENOMEM;
+    free(cell);
+    return rc;
+}
+
+/* The position of a vertex of the grid: on a side that of the square with the lower number, so that
+ * equal vertices are bitwise equal, at a corner the lowest of all about it. */
+static void patch_grid_point(const struct squares *s, int square, double u, double v, double out[3])
+{
+    double place[3] = {square, u, v}, best[3], c[6][3];
+    memcpy(best, place, sizeof best);
+    for (int k = 0; k < AROUND; k++) { /* about a corner, or to the neighbour and back */
+        int side = place[2] == 0.0   ? 0
+                   : place[1] == 1.0 ? 1
+                   : place[2] == 1.0 ? 2
+                   : place[1] == 0.0 ? 3
+                                     : -1;
+        if (side == 0 && place[1] == 0.0) {
+            side = 3; /* at a corner, always over the side that ends there */
+        }
+        if (side < 0) {
+            break;
+        }
+        cross_side(s, side, place);
+        if (memcmp(place, best, sizeof best) != 0 &&
+            (place[0] < best[0] ||
+             (place[0] <= best[0] && place[1] + 2.0 * place[2] < best[1] + 2.0 * best[2]))) {
+            memcpy(best, place, sizeof best);
+        }
+    }
+    s->evaluate(s, (int)best[0], best[1], best[2], c);
+    tact_v3_copy(out, c[0]);
+}
+
+/* n x n steps of each square. n is a power of 2, so that u and 1 - u are exact. */
+static void fill_square_soup(const struct squares *s, uint32_t n, struct tact_soup *soup)
+{
+    for (int i = 0; i < s->count; i++) {
+        const uint32_t first = (uint32_t)soup->vertex_count, row = n + 1;
+        for (uint32_t k = 0; k < row * row; k++) {
+            const uint32_t u = k % row, v = k / row;
+            patch_grid_point(s, i, (double)u / n, (double)v / n,
+                             soup->vertices + 3 * soup->vertex_count++);
+        }
+        for (uint32_t k = 0; k < n * n; k++) {
+            const uint32_t a = first + k / n * row + k % n;
+            const uint32_t corner[6] = {a, a + 1, a + row + 1, a, a + row + 1, a + row};
+            memcpy(soup->triangles + 3 * soup->triangle_count, corner, sizeof corner);
+            soup->triangle_count += 2;
+        }
+    }
+}
+
+static int triangulate_squares(struct squares *s, struct tact_error *err)
+{
+    const uint32_t n = s->count <= FEW ? MESH : s->count <= MANY ? MESH / 4 : MESH / 8;
+    size_t count = (size_t)s->count;
+    struct tact_soup soup = {.vertices = malloc(3 * count * (n + 1) * (n + 1) * sizeof(double)),
+                             .triangles = malloc(6 * count * n * n * sizeof(uint32_t))};
+    int rc = soup.vertices && soup.triangles ? 0 : -ENOMEM;
+    if (!rc) {
+        fill_square_soup(s, n, &soup);
+        rc = tact_mesh_create(soup.vertices, soup.vertex_count, soup.triangles, soup.triangle_count,
+                              &s->base.mesh, err);
+    }
+    tact_soup_free(&soup);
+    return rc;
+}
+
+/* Sums of x . n dA / 3 and of the moments over a point of the surface, by the divergence theorem.
+ */
+static void add_point(const double c[3][3], double weight, double sum[10])
+{
+    static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
+    double area[3];
+    tact_v3_cross(area, c[1], c[2]);
+    double flux = weight * tact_v3_dot(c[0], area);
+    sum[0] += flux / 3.0;
+    for (int i = 0; i < 3; i++) {
+        sum[1 + i] += flux / 4.0 * c[0][i];
+    }
+    for (int i = 0; i < 6; i++) {
+        sum[4 + i] += flux / 5.0 * c[0][row[i]] * c[0][column[i]];
+    }
+}
+
+static void sums_to_mass(const double sum[10], struct tact_shape_mass *m)
+{
+    static const int entry[9] = {0, 3, 4, 3, 1, 5, 4, 5, 2};
+    double full[9];
+    m->volume = sum[0];
+    tact_v3_scale(m->centroid, sum + 1, 1.0 / sum[0]);
+    for (int i = 0; i < 9; i++) {
+        full[i] = sum[4 + entry[i]] - sum[0] * m->centroid[i / 3] * m->centroid[i % 3];
+    }
+    for (int i = 0; i < 9; i++) {
+        m->inertia[i] = (i % 4 == 0 ? full[0] + full[4] + full[8] : 0.0) - full[i];
+    }
+}
+
+void tact_squares_set_mass(struct squares *surface, square_element *element, int count, int parts)
+{
+    static const double x[GAUSS / 2] = {0.1834346424956498049, 0.5255324099163289858,
+                                        0.7966664774136267396, 0.9602898564975362317};
+    static const double w[GAUSS / 2] = {0.3626837833783619830, 0.3137066458778872873,
+                                        0.2223810344533744706, 0.1012285362903762591};
+    double sum[10] = {0.0}, c[3][3];
+    for (int i = 0; i < count * parts * parts * GAUSS * GAUSS; i++) {
+        const int k = i % (GAUSS * GAUSS), part = i / (GAUSS * GAUSS) % (parts * parts);
+        const int a = k % GAUSS, b = k / GAUSS;
+        double at[2] = {(a % 2 ? x[a / 2] : -x[a / 2]), (b % 2 ? x[b / 2] : -x[b / 2])};
+        const int corner[2] = {part % parts, part / parts};
+        for (int m = 0; m < 2; m++) {
+            at[m] = (corner[m] + 0.5 + 0.5 * at[m]) / parts;
+        }
+        element(surface, i / (GAUSS * GAUSS * parts * parts), at[0], at[1], c);
+        add_point((const double(*)[3])c, w[a / 2] * w[b / 2] / (4.0 * parts * parts), sum);
+    }
+    sums_to_mass(sum, &surface->base.mass);
+}
+
+int tact_squares_finish(struct squares *surface, const char *inward, struct tact_error *err)
+{
+    if (!(surface->base.mass.volume > 0.0)) {
+        return tact_error_set(err, -EINVAL, "%s", inward);
+    }
+    int rc = triangulate_squares(surface, err);
+    rc = rc ? rc : build_square_cells(surface);
+    return rc == -EINVAL
+               ? tact_error_set(err, rc, "the surface has no normal at some of its points")
+               : rc;
+}

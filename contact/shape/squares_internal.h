@@ -1,0 +1,42 @@
+/*
+ * Surfaces whose charts are over unit squares, each with a neighbour over each of its sides. A
+ * place is (square, u, v). The kinds of such surfaces differ in how they evaluate a square.
+ */
+#ifndef TACT_CONTACT_SQUARES_INTERNAL_H
+#define TACT_CONTACT_SQUARES_INTERNAL_H
+
+#include "contact/shape/charts_internal.h"
+
+/* Sides are numbered counter-clockwise about the normal c_u x c_v, from v = 0. */
+enum { SQUARE_SIDES = 4 };
+
+/* The first member of each kind's struct. */
+struct squares {
+    struct tact_charts base;
+    int count;
+    int (*beside)[SQUARE_SIDES]; /* neighbour over each side: 4 square + its side; freed with it */
+    void *owned[2];              /* freed with it; NULL: nothing */
+    /* Position and derivatives: c, c_u, c_v, c_uu, c_uv, c_vv. */
+    void (*evaluate)(const struct squares *surface, int square, double u, double v, double c[6][3]);
+};
+
+/* A part of the surface for quadrature: point and derivatives c, c_s, c_t over a unit square, with
+ * c_s x c_t outward. */
+typedef void square_element(const struct squares *surface, int element, double s, double t,
+                            double c[3][3]);
+
+/* Parameters at a fraction of a side. */
+void tact_square_on_side(int side, double along, double uv[2]);
+
+/* Sets the functions of the surface; count, beside and evaluate are of the caller. */
+void tact_squares_init(struct squares *surface);
+
+/* Volume, centroid and inertia by Gauss's quadrature of parts x parts sections of each element,
+ * eight points along each side: exact for polynomials of degree 15. */
+void tact_squares_set_mass(struct squares *surface, square_element *element, int count, int parts);
+
+/* Checks that the volume is positive, and makes the triangulation and the tree of cells. inward:
+ * the message where it is not. -EINVAL with a message; -ENOMEM. */
+int tact_squares_finish(struct squares *surface, const char *inward, struct tact_error *err);
+
+#endif
