@@ -12,6 +12,23 @@
 int tact_mesh_weld(double *vertices, size_t *vertex_count, uint32_t *triangles,
                    size_t triangle_count);
 
+/** Polygons of an OBJ file as they are, before any check. Freed with tact_polygons_free(). */
+struct tact_polygons {
+    struct tact_soup soup; /* its vertices; no triangles */
+    size_t corner_count, face_count;
+    uint32_t *corners; /* [corner_count] vertices of one face after the other */
+    struct tact_polygon_face {
+        uint32_t first; /* its first corner */
+        int line;       /* of the file */
+    } * faces;          /* [face_count] */
+    size_t corner_room, face_room;
+};
+
+/** Reads the v and f lines of an OBJ file, as tact_soup_read(). Errors as there. */
+int tact_polygons_read(const void *data, size_t size, const char *name, double scale,
+                       struct tact_polygons *out, struct tact_error *err);
+void tact_polygons_free(struct tact_polygons *polygons);
+
 /** Counts defects of welded triangles. Returns 0 or -ENOMEM. */
 int tact_mesh_count_defects(const double *vertices, size_t vertex_count, const uint32_t *triangles,
                             size_t triangle_count, struct tact_mesh_defects *defects);

@@ -15,6 +15,7 @@ struct reader {
     int line;   /* number of the current line */
     double scale;
     struct tact_soup *soup;
+    struct tact_polygons *polygons; /* NULL: faces become triangles */
     size_t vertex_room, triangle_room;
     struct tact_error *err;
 };
@@ -89,6 +90,8 @@ static int add_triangle(struct reader *r, size_t a, size_t b, size_t c)
     return 0;
 }
 
+enum { MAX_POLYGON_CORNERS = 1 << 24 };
+
 /** The next line, zero-terminated in place, without leading blanks; NULL at the end. */
 static char *next_line(struct reader *r)
 {
@@ -154,9 +157,42 @@ static int parse_obj_face_corner(struct reader *r, char **text, size_t *vertex)
     return 0;
 }
 
+/** Adds a corner to the polygons, of a new face where it is its first. */
+static int add_distinct_corner(struct reader *r, size_t vertex, int first)
+{
+    struct tact_polygons *p = r->polygons;
+    void *corners = p->corners, *faces = p->faces;
+    int rc = grow_array(&corners, p->corner_count, &p->corner_room, sizeof *p->corners);
+    p->corners = corners;
+    if (!rc && first) {
+        rc = grow_array(&faces, p->face_count, &p->face_room, sizeof *p->faces);
+        p->faces = faces;
+    }
+    if (rc) {
+        return out_of_memory(r);
+    }
+    if (p->corner_count >= MAX_POLYGON_CORNERS || vertex > UINT32_MAX) {
+        return set_line_error(r, "more than 16 million corners");
+    }
+    if (first) {
+        p->faces[p->face_count++] = (struct tact_polygon_face){(uint32_t)p->corner_count, r->line};
+    }
+    p->corners[p->corner_count++] = (uint32_t)vertex;
+    return 0;
+}
+
 /** Maximum corners of a face: its triangles all share the first one, and the time of the mesh
  * checks grows with the square of the triangles at a corner. */
 enum { MAX_CORNERS = 4096 };
+
+/** Adds the next corner of a face, the triangle that it closes or the corner of a polygon. */
+static int add_to_face(struct reader *r, int count, size_t first, size_t last, size_t corner)
+{
+    if (r->polygons) {
+        return add_distinct_corner(r, corner, count == 0);
+    }
+    return count >= 2 ? add_triangle(r, first, last, corner) : 0;
+}
 
 static int parse_obj_face(struct reader *r, char *text)
 {
@@ -165,9 +201,7 @@ static int parse_obj_face(struct reader *r, char *text)
     text += strspn(text, " \t");
     while (*text && *text != '#') {
         int rc = parse_obj_face_corner(r, &text, &corner);
-        if (rc == 0 && count >= 2) {
-            rc = add_triangle(r, first, last, corner);
-        }
+        rc = rc ? rc : add_to_face(r, count, first, last, corner);
         if (rc) {
             return rc;
         }
@@ -340,6 +374,31 @@ int tact_soup_read(const void *data, size_t size, const char *name, double scale
         tact_soup_free(out);
     }
     return rc;
+}
+
+int tact_polygons_read(const void *data, size_t size, const char *name, double scale,
+                       struct tact_polygons *out, struct tact_error *err)
+{
+    memset(out, 0, sizeof *out);
+    struct reader r = {
+        .name = name, .scale = scale, .soup = &out->soup, .polygons = out, .err = err};
+    int stl = 0, rc = read_text(&r, data, size, &stl);
+    if (rc == 0 && out->face_count == 0) {
+        r.line = 0;
+        rc = set_line_error(&r, "no faces: expected an OBJ file with v and f lines");
+    }
+    if (rc) {
+        tact_polygons_free(out);
+    }
+    return rc;
+}
+
+void tact_polygons_free(struct tact_polygons *polygons)
+{
+    tact_soup_free(&polygons->soup);
+    free(polygons->corners);
+    free(polygons->faces);
+    memset(polygons, 0, sizeof *polygons);
 }
 
 void tact_soup_free(struct tact_soup *soup)

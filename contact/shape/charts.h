@@ -55,6 +55,24 @@ TACT_API int tact_charts_revolution(const double (*profile)[2], int count, struc
 TACT_API int tact_charts_patches(const void *data, size_t size, const char *name, double scale,
                                  struct tact_charts **out, struct tact_error *err);
 
+/**
+ * A solid bounded by the subdivision surface of a closed control mesh, for shapes of kind
+ * TACT_SHAPE_SUBDIVISION: the faces (v and f lines) of a Wavefront OBJ file, counter-clockwise from
+ * outside. Where all are triangles the subdivision is Loop's (1987, his weights), else Catmull and
+ * Clark's (1978). Positions, normals and curvatures are exact (Stam 1998), but within 2^-40 of a
+ * face at an extraordinary vertex, where the curvature of that distance is used, as it diverges or
+ * vanishes at the vertex. The mesh is subdivided until no face has two extraordinary vertices,
+ * after which at most 2048 faces are allowed. Coordinates are multiplied by scale. Volume and
+ * moments by quadrature, to rounding. name is used in err, with the line. Not real-time safe.
+ * @retval 0        *out is the surface; free it with tact_charts_free()
+ * @retval -EINVAL  malformed; a mesh that is open, not a manifold, with neighbours of opposite
+ *                  orientation or inside out; a vertex with fewer than 3 or more than 64 edges; too
+ *                  many faces; a surface without a normal somewhere
+ * @retval -ENOMEM
+ */
+TACT_API int tact_charts_subdivision(const void *data, size_t size, const char *name, double scale,
+                                     struct tact_charts **out, struct tact_error *err);
+
 /** Frees a surface; NULL is allowed. Not real-time safe. */
 TACT_API void tact_charts_free(struct tact_charts *charts);
 

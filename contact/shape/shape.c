@@ -52,7 +52,8 @@ int tact_shape_tessellate(struct tact_shape *shape)
             return -EINVAL;
         }
     }
-    if (shape->kind == TACT_SHAPE_REVOLUTION || shape->kind == TACT_SHAPE_PATCHES) {
+    if (shape->kind == TACT_SHAPE_REVOLUTION || shape->kind == TACT_SHAPE_PATCHES ||
+        shape->kind == TACT_SHAPE_SUBDIVISION) {
         shape->mesh = shape->charts ? shape->charts->mesh : NULL;
         return shape->mesh ? 0 : -EINVAL;
     }

@@ -30,8 +30,9 @@ TACT_BEGIN_DECLS
     KIND(ELLIPSOID, ellipsoid) /* size = half axes, along x, y, z */                               \
     KIND(TORUS, torus)         /* size[0] = radius of the ring, size[1] of the tube; about z */    \
     KIND(CONE, cone) /* size[0] = radius of the base at z = -size[1], its tip at size[1] */        \
-    KIND(REVOLUTION, revolution) /* charts: a profile turned about z */                            \
-    KIND(PATCHES, patches)       /* charts: Bezier and B-spline patches */
+    KIND(REVOLUTION, revolution)   /* charts: a profile turned about z */                          \
+    KIND(PATCHES, patches)         /* charts: Bezier and B-spline patches */                       \
+    KIND(SUBDIVISION, subdivision) /* charts: subdivision surface of a control mesh */
 
 #define TACT_SHAPE_NAMED(name, word) TACT_SHAPE_##name, /**< enumerator of a kind */
 /** Kinds of shape, see TACT_SHAPE_KINDS. */
@@ -56,7 +57,8 @@ struct tact_shape {
                                      for others (set by tact_shape_tessellate()), NULL for SPHERE
                                      and HALFSPACE */
     struct tact_mesh *owned;      /**< the triangulation, freed by tact_shape_release() */
-    const struct tact_charts *charts; /**< parametric surface, given for REVOLUTION and PATCHES,
+    const struct tact_charts *charts; /**< parametric surface, given for REVOLUTION, PATCHES and
+                                         SUBDIVISION,
                                          with its mesh;
                                          NULL for others */
 };

@@ -98,10 +98,15 @@ static int check_mesh_source(const struct tact_scene_check *check,
                                            shape->type);
     }
     bool patches = strcmp(shape->type, "patches") == 0;
-    if (patches && (!shape->file || shape->generate)) {
+    bool surface = patches || strcmp(shape->type, "subdivision") == 0;
+    if (surface && shape->file && shape->generate) {
+        return tact_scene_report_bad_value(check, tact_scene_path_of_key(key, path, "generate"),
+                                           "patches and subdivision surfaces are not generated");
+    }
+    if (surface && !shape->file) {
         return tact_scene_report_bad_value(
-            check, tact_scene_path_of_key(key, path, shape->file ? "generate" : "file"), "%s",
-            shape->file ? "patches are not generated" : "missing; patches need the key \"file\"");
+            check, tact_scene_path_of_key(key, path, "file"), "missing; %s the key \"file\"",
+            patches ? "patches need" : "a subdivision surface needs");
     }
     if (!shape->generate) {
         return 0;

@@ -86,14 +86,21 @@ static int make_mesh_from_file(const struct tact_scene_check *check, struct tact
     return rc ? report_mesh_error(check, shape, &mesh_error, path, rc) : 0;
 }
 
-/** Makes the surface of a file of patches. */
-static int make_patches(const struct tact_scene_check *check, struct tact_scene_shape *shape,
+/** 1 for a type whose file is the surface itself, not triangles. */
+static bool has_surface_file(const struct tact_scene_shape *shape)
+{
+    return strcmp(shape->type, "patches") == 0 || strcmp(shape->type, "subdivision") == 0;
+}
+
+/** Makes the surface of a file of patches or of a control mesh. */
+static int make_surface(const struct tact_scene_check *check, struct tact_scene_shape *shape,
                         const char *path)
 {
     struct tact_error file_error = {0};
-    int rc = tact_charts_patches(shape->file_data, shape->file_size, shape->file, shape->scale,
-                                 &shape->charts, &file_error);
-    shape->shape = (struct tact_shape){.kind = TACT_SHAPE_PATCHES, .charts = shape->charts};
+    enum tact_shape_kind kind = (enum tact_shape_kind)tact_shape_kind_find(shape->type);
+    int rc = (kind == TACT_SHAPE_PATCHES ? tact_charts_patches : tact_charts_subdivision)(
+        shape->file_data, shape->file_size, shape->file, shape->scale, &shape->charts, &file_error);
+    shape->shape = (struct tact_shape){.kind = kind, .charts = shape->charts};
     rc = rc ? rc : tact_shape_tessellate(&shape->shape);
     return rc ? report_mesh_error(check, shape, &file_error, path, rc) : 0;
 }
@@ -142,8 +149,8 @@ static int make_shape(const struct tact_scene_check *check, const struct tact_sc
         if (rc) {
             return rc;
         }
-        return strcmp(shape->type, "patches") == 0 ? make_patches(check, shape, path)
-                                                   : make_mesh_from_file(check, shape, path);
+        return has_surface_file(shape) ? make_surface(check, shape, path)
+                                       : make_mesh_from_file(check, shape, path);
     }
     if (shape->generate) {
         return make_generated_mesh(check, shape, path);

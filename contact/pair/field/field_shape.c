@@ -245,7 +245,7 @@ static int field_of_solid(const struct tact_shape *shape,
         m.mesh = ball;
     }
     int bent = shape->kind == TACT_SHAPE_MESH || shape->kind == TACT_SHAPE_TORUS ||
-               shape->kind == TACT_SHAPE_CONE || shape->kind == TACT_SHAPE_REVOLUTION;
+               shape->kind == TACT_SHAPE_CONE || shape->charts != NULL;
     if (!rc && !soft) {
         rc = tact_field_rigid(m.mesh, out);
     } else if (!rc && (bent || material->kind != TACT_EXTENT_AUTO)) {

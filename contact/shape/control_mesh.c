@@ -1,0 +1,301 @@
+#include "contact/shape/control_mesh_internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "contact/elementary.h"
+
+#define PI 3.14159265358979323846
+
+int tact_control_next(const struct control_mesh *mesh, int half)
+{
+    const int face = mesh->face[half];
+    return half + 1 < mesh->first[face + 1] ? half + 1 : mesh->first[face];
+}
+
+int tact_control_previous(const struct control_mesh *mesh, int half)
+{
+    const int face = mesh->face[half];
+    return half > mesh->first[face] ? half - 1 : mesh->first[face + 1] - 1;
+}
+
+void tact_control_free(struct control_mesh *mesh)
+{
+    free(mesh->at);
+    free(mesh->first);
+    free(mesh->origin);
+    free(mesh->twin);
+    free(mesh->face);
+    free(mesh->valence);
+    memset(mesh, 0, sizeof *mesh);
+}
+
+static int allocate_mesh(struct control_mesh *mesh, int vertices, int faces, int halves)
+{
+    *mesh = (struct control_mesh){.vertices = vertices, .faces = faces, .halves = halves};
+    mesh->at = malloc(((size_t)vertices + 1) * sizeof *mesh->at);
+    mesh->first = calloc((size_t)faces + 1, sizeof *mesh->first);
+    mesh->origin = calloc((size_t)halves + 1, sizeof *mesh->origin);
+    mesh->twin = calloc((size_t)halves + 1, sizeof *mesh->twin);
+    mesh->face = calloc((size_t)halves + 1, sizeof *mesh->face);
+    mesh->valence = calloc((size_t)vertices + 1, sizeof *mesh->valence);
+    return mesh->at && mesh->first && mesh->origin && mesh->twin && mesh->face && mesh->valence
+               ? 0
+               : -ENOMEM;
+}
+
+/* Why two half-edges cannot be twins, and a half-edge of the face where that is. */
+struct fault {
+    const char *what;
+    int half;
+};
+
+static int fail(struct fault *fault, const char *what, int half)
+{
+    *fault = (struct fault){what, half};
+    return -EINVAL;
+}
+
+/* A half-edge by the ends of its edge. */
+struct directed_edge {
+    int low, high, half;
+};
+
+static int compare_edges(const void *a, const void *b)
+{
+    const struct directed_edge *x = a, *y = b;
+    return x->low != y->low     ? x->low - y->low
+           : x->high != y->high ? x->high - y->high
+                                : x->half - y->half;
+}
+
+/* Pairs the half-edges of sorted edges. */
+static int pair_edges(struct control_mesh *mesh, const struct directed_edge *edge,
+                      struct fault *fault)
+{
+    for (int i = 0; i < mesh->halves;) {
+        int same = 1;
+        while (i + same < mesh->halves && edge[i + same].low == edge[i].low &&
+               edge[i + same].high == edge[i].high) {
+            same++;
+        }
+        const int a = edge[i].half, b = edge[i + same - 1].half;
+        if (edge[i].low == edge[i].high) {
+            return fail(fault, "a face with a vertex twice in succession", a);
+        }
+        if (same == 1) {
+            return fail(fault, "an edge with one face: the surface is open; expected a closed one",
+                        a);
+        }
+        if (same > 2) {
+            return fail(fault, "an edge with more than two faces; expected a manifold", a);
+        }
+        if (mesh->origin[a] == mesh->origin[b]) {
+            return fail(fault,
+                        "a face that is turned over against its neighbour: the normal flips "
+                        "there",
+                        b);
+        }
+        mesh->twin[a] = b;
+        mesh->twin[b] = a;
+        i += same;
+    }
+    return 0;
+}
+
+static int find_twins(struct control_mesh *mesh, struct fault *fault)
+{
+    struct directed_edge *edge = calloc((size_t)mesh->halves + 1, sizeof *edge);
+    if (!edge) {
+        return -ENOMEM;
+    }
+    for (int h = 0; h < mesh->halves; h++) {
+        const int a = mesh->origin[h], b = mesh->origin[tact_control_next(mesh, h)];
+        edge[h] = (struct directed_edge){a < b ? a : b, a < b ? b : a, h};
+    }
+    qsort(edge, (size_t)mesh->halves, sizeof *edge, compare_edges);
+    int rc = pair_edges(mesh, edge, fault);
+    free(edge);
+    return rc;
+}
+
+/* The valence of each vertex; its faces must be one fan. */
+static int count_valences(struct control_mesh *mesh, struct fault *fault)
+{
+    for (int h = 0; h < mesh->halves; h++) {
+        mesh->valence[mesh->origin[h]]++;
+    }
+    for (int h = 0; h < mesh->halves; h++) {
+        const int valence = mesh->valence[mesh->origin[h]];
+        int around = 0, at = h;
+        if (valence < 3 || valence > MOST_VALENCE) {
+            return fail(fault, "a vertex with a number of edges that is not 3 to 64", h);
+        }
+        do {
+            at = mesh->twin[tact_control_previous(mesh, at)];
+            around++;
+        } while (at != h);
+        if (around != valence) {
+            return fail(fault, "a vertex where two fans of faces meet; expected a manifold", h);
+        }
+    }
+    return 0;
+}
+
+static int connect(struct control_mesh *mesh, struct fault *fault)
+{
+    mesh->triangles = 1;
+    for (int f = 0; f < mesh->faces; f++) {
+        mesh->triangles &= mesh->first[f + 1] - mesh->first[f] == 3;
+        for (int h = mesh->first[f]; h < mesh->first[f + 1]; h++) {
+            mesh->face[h] = f;
+        }
+    }
+    int rc = find_twins(mesh, fault);
+    return rc ? rc : count_valences(mesh, fault);
+}
+
+int tact_control_create(const struct tact_polygons *polygons, struct control_mesh *out,
+                        struct tact_error *err)
+{
+    struct fault fault = {"", 0};
+    int rc = allocate_mesh(out, (int)polygons->soup.vertex_count, (int)polygons->face_count,
+                           (int)polygons->corner_count);
+    if (rc) {
+        return rc;
+    }
+    memcpy(out->at, polygons->soup.vertices, polygons->soup.vertex_count * sizeof *out->at);
+    for (int h = 0; h < out->halves; h++) {
+        out->origin[h] = (int)polygons->corners[h];
+    }
+    for (int f = 0; f <= out->faces; f++) {
+        out->first[f] = f < out->faces ? (int)polygons->faces[f].first : out->halves;
+        if (f > 0 && out->first[f] - out->first[f - 1] > MOST_VALENCE) {
+            tact_error_at(err, NULL, polygons->faces[f - 1].line, 0, NULL);
+            return tact_error_set(err, -EINVAL, "a face of more than 64 corners");
+        }
+    }
+    rc = connect(out, &fault);
+    if (rc == -EINVAL) {
+        tact_error_at(err, NULL, polygons->faces[out->face[fault.half]].line, 0, NULL);
+        return tact_error_set(err, rc, "%s", fault.what);
+    }
+    return rc;
+}
+
+double tact_loop_weight(int valence)
+{
+    const double c = 0.375 + 0.25 * tact_cos(2.0 * PI / valence);
+    return (0.625 - c * c) / valence;
+}
+
+static void average(const struct control_mesh *mesh, int face, double out[3])
+{
+    const int n = mesh->first[face + 1] - mesh->first[face];
+    tact_v3_set(out, 0.0, 0.0, 0.0);
+    for (int h = mesh->first[face]; h < mesh->first[face + 1]; h++) {
+        tact_v3_axpy(out, 1.0 / n, mesh->at[mesh->origin[h]]);
+    }
+}
+
+/* The new point of an edge. */
+static void edge_point(const struct control_mesh *mesh, int half, double out[3])
+{
+    const int side[2] = {half, mesh->twin[half]};
+    const double weight = mesh->triangles ? 0.375 : 0.25;
+    tact_v3_set(out, 0.0, 0.0, 0.0);
+    for (int k = 0; k < 2; k++) {
+        tact_v3_axpy(out, weight, mesh->at[mesh->origin[side[k]]]);
+        if (mesh->triangles) {
+            tact_v3_axpy(out, 0.125, mesh->at[mesh->origin[tact_control_previous(mesh, side[k])]]);
+        } else {
+            double middle[3];
+            average(mesh, mesh->face[side[k]], middle);
+            tact_v3_axpy(out, 0.25, middle);
+        }
+    }
+}
+
+/* Adds the share that the neighbourhood of one half-edge has in the new point of its origin. */
+static void add_to_vertex(const struct control_mesh *mesh, int half, double out[3])
+{
+    const int v = mesh->origin[half], n = mesh->valence[v];
+    const double *end = mesh->at[mesh->origin[tact_control_next(mesh, half)]], *at = mesh->at[v];
+    if (mesh->triangles) {
+        const double weight = tact_loop_weight(n);
+        tact_v3_axpy(out, weight, end);
+        tact_v3_axpy(out, 1.0 / n - weight, at);
+    } else {
+        double middle[3];
+        average(mesh, mesh->face[half], middle);
+        tact_v3_axpy(out, 1.0 / ((double)n * n), middle);
+        tact_v3_axpy(out, 1.0 / ((double)n * n), end);
+        tact_v3_axpy(out, (n - 2.0) / ((double)n * n), at);
+    }
+}
+
+/* Positions of the new mesh: old vertices, then edges, then, of Catmull and Clark's, faces. edge:
+ * the new vertex of each half-edge. */
+static void place_vertices(const struct control_mesh *old, const int *edge, int edges,
+                           struct control_mesh *mesh)
+{
+    memset(mesh->at, 0, (size_t)mesh->vertices * sizeof *mesh->at);
+    for (int h = 0; h < old->halves; h++) {
+        add_to_vertex(old, h, mesh->at[old->origin[h]]);
+        if (h < old->twin[h]) {
+            edge_point(old, h, mesh->at[edge[h]]);
+        }
+    }
+    for (int f = 0; !old->triangles && f < old->faces; f++) {
+        average(old, f, mesh->at[old->vertices + edges + f]);
+    }
+}
+
+/* Corners of the new faces: of a triangle four, of another face one at each corner. */
+static void place_faces(const struct control_mesh *old, const int *edge, int edges,
+                        struct control_mesh *mesh)
+{
+    const int sides = old->triangles ? 3 : 4;
+    int *to = mesh->origin;
+    for (int h = 0; h < old->halves; h++) {
+        const int before = tact_control_previous(old, h);
+        *to++ = old->origin[h];
+        *to++ = edge[h];
+        if (!old->triangles) {
+            *to++ = old->vertices + edges + old->face[h];
+        }
+        *to++ = edge[before];
+    }
+    for (int h = 0; old->triangles && h < old->halves; h++) {
+        *to++ = edge[h];
+    }
+    for (int f = 0; f <= mesh->faces; f++) {
+        mesh->first[f] = sides * f;
+    }
+}
+
+int tact_control_subdivide(struct control_mesh *mesh)
+{
+    struct control_mesh next = {0};
+    struct fault fault;
+    const int edges = mesh->halves / 2, faces = mesh->halves + (mesh->triangles ? mesh->faces : 0),
+              vertices = mesh->vertices + edges + (mesh->triangles ? 0 : mesh->faces);
+    int count = 0, *edge = calloc((size_t)mesh->halves + 1, sizeof *edge);
+    int rc =
+        edge ? allocate_mesh(&next, vertices, faces, faces * (mesh->triangles ? 3 : 4)) : -ENOMEM;
+    for (int h = 0; !rc && h < mesh->halves; h++) {
+        const int twin = mesh->twin[h];
+        edge[h] = h < twin ? mesh->vertices + count++ : edge[twin];
+    }
+    if (!rc) {
+        place_vertices(mesh, edge, edges, &next);
+        place_faces(mesh, edge, edges, &next);
+        rc = connect(&next, &fault);
+    }
+    free(edge);
+    tact_control_free(rc ? &next : mesh);
+    if (!rc) {
+        *mesh = next;
+    }
+    return rc;
+}

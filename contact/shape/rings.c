@@ -1,0 +1,337 @@
+#include "contact/shape/rings_internal.h"
+
+#include <math.h>
+#include <string.h>
+#include "contact/elementary.h"
+
+#define PI 3.14159265358979323846
+
+/* The point of a sector at (a, b); negative ones are in its neighbours. */
+static const double *ring_point(const struct ring *ring, int sector, int a, int b)
+{
+    const int n = ring->valence;
+    while (a < 0 || b < 0 || (a == 0 && b > 0)) {
+        const int u = a, v = b;
+        if (b < 0) { /* of triangles edge i + 1 is edge i less edge i - 1 */
+            sector = (sector + n - 1) % n;
+            a = -v;
+            b = ring->triangles ? u + v : u;
+        } else {
+            sector = (sector + 1) % n;
+            a = ring->triangles ? u + v : v;
+            b = -u;
+        }
+    }
+    return a == 0 ? ring->center : ring->at[sector][a][b];
+}
+
+static void set_nearest_point(struct ring *ring, int sector, int a, int b,
+                              const struct control_mesh *mesh, int half)
+{
+    tact_v3_copy(ring->at[sector][a][b], mesh->at[mesh->origin[half]]);
+}
+
+/* Fills a sector of triangles from the half-edge of its first edge. */
+static void gather_triangles(const struct control_mesh *mesh, int half, int sector,
+                             struct ring *ring)
+{
+    const int opposite = mesh->twin[tact_control_next(mesh, half)],
+              beyond = mesh->twin[tact_control_next(mesh, opposite)];
+    set_nearest_point(ring, sector, 1, 0, mesh, tact_control_next(mesh, half));
+    set_nearest_point(ring, sector, 1, 1, mesh, tact_control_previous(mesh, opposite));
+    set_nearest_point(ring, sector, 2, 0, mesh, tact_control_previous(mesh, beyond));
+}
+
+static void gather_squares(const struct control_mesh *mesh, int half, int sector, struct ring *ring)
+{
+    const int along = tact_control_next(mesh, half), back = tact_control_next(mesh, along),
+              beyond = tact_control_next(mesh, mesh->twin[along]),
+              side = tact_control_next(mesh, mesh->twin[back]),
+              corner = mesh->twin[tact_control_next(mesh, tact_control_next(mesh, beyond))];
+    set_nearest_point(ring, sector, 1, 0, mesh, along);
+    set_nearest_point(ring, sector, 1, 1, mesh, back);
+    set_nearest_point(ring, sector, 2, 0, mesh, tact_control_next(mesh, beyond));
+    set_nearest_point(ring, sector, 2, 1, mesh, mesh->twin[corner]);
+    set_nearest_point(ring, sector, 1, 2, mesh, tact_control_next(mesh, side));
+    set_nearest_point(ring, sector, 2, 2, mesh,
+                      tact_control_next(mesh, tact_control_next(mesh, corner)));
+}
+
+void tact_ring_gather(const struct control_mesh *mesh, int half, struct ring *out)
+{
+    memset(out, 0, sizeof *out);
+    out->triangles = mesh->triangles;
+    out->valence = mesh->valence[mesh->origin[half]];
+    tact_v3_copy(out->center, mesh->at[mesh->origin[half]]);
+    for (int i = 0; i < out->valence; i++) {
+        if (out->triangles) {
+            gather_triangles(mesh, half, i, out);
+        } else {
+            gather_squares(mesh, half, i, out);
+        }
+        half = mesh->twin[tact_control_previous(mesh, half)];
+    }
+}
+
+static void add_weighted(double out[3], const struct ring *ring, int sector, int a, int b,
+                         double weight)
+{
+    tact_v3_axpy(out, weight, ring_point(ring, sector, a, b));
+}
+
+/* The new point at (a, b) of squares: the products of the masks of cubic splines. */
+static void refine_square(const struct ring *ring, int sector, int a, int b, double out[3])
+{
+    static const double mask[2][3] = {{0.125, 0.75, 0.125}, {0.5, 0.5, 0.0}};
+    const int x = a % 2 ? (a - 1) / 2 : a / 2 - 1, y = b % 2 ? (b - 1) / 2 : b / 2 - 1;
+    for (int i = 0; i < 9; i++) {
+        const double weight = mask[a % 2][i % 3] * mask[b % 2][i / 3];
+        if (weight > 0.0) {
+            add_weighted(out, ring, sector, x + i % 3, y + i / 3, weight);
+        }
+    }
+}
+
+/* The new point at (a, b) of triangles, of an edge or of a regular vertex. */
+static void refine_triangle(const struct ring *ring, int sector, int a, int b, double out[3])
+{
+    static const int about[6][2] = {{1, 0}, {0, 1}, {-1, 1}, {-1, 0}, {0, -1}, {1, -1}};
+    const int x = a / 2, y = b / 2;
+    if (a % 2 == 0 && b % 2 == 0) {
+        add_weighted(out, ring, sector, x, y, 0.625);
+        for (int i = 0; i < 6; i++) {
+            add_weighted(out, ring, sector, x + about[i][0], y + about[i][1], 0.0625);
+        }
+        return;
+    }
+    /* ends of the edge, then the corners opposite to it */
+    static const int of_edge[3][4][2] = {{{0, 0}, {1, 0}, {0, 1}, {1, -1}},
+                                         {{0, 0}, {0, 1}, {1, 0}, {-1, 1}},
+                                         {{1, 0}, {0, 1}, {0, 0}, {1, 1}}};
+    const int(*at)[2] = of_edge[a % 2 == 0 ? 1 : b % 2 == 0 ? 0 : 2];
+    for (int i = 0; i < 4; i++) {
+        add_weighted(out, ring, sector, x + at[i][0], y + at[i][1], i < 2 ? 0.375 : 0.125);
+    }
+}
+
+/* Sum of the weighted center, neighbours and, of squares, opposite corners of its faces. */
+static void weigh(const struct ring *ring, double center, double neighbour, double corner,
+                  double out[3])
+{
+    tact_v3_scale(out, ring->center, center);
+    for (int i = 0; i < ring->valence; i++) {
+        tact_v3_axpy(out, neighbour, ring->at[i][1][0]);
+        if (!ring->triangles) {
+            tact_v3_axpy(out, corner, ring->at[i][1][1]);
+        }
+    }
+}
+
+void tact_ring_subdivide(const struct ring *ring, struct ring *out)
+{
+    const double n = ring->valence;
+    memset(out, 0, sizeof *out);
+    out->valence = ring->valence;
+    out->triangles = ring->triangles;
+    if (ring->triangles) {
+        const double weight = tact_loop_weight(ring->valence);
+        weigh(ring, 1.0 - n * weight, weight, 0.0, out->center);
+    } else {
+        weigh(ring, 1.0 - 1.75 / n, 1.5 / (n * n), 0.25 / (n * n), out->center);
+    }
+    for (int i = 0; i < ring->valence; i++) {
+        for (int a = 1; a < RING; a++) {
+            for (int b = 0; b < (ring->triangles ? RING - a : RING); b++) {
+                if (ring->triangles) {
+                    refine_triangle(ring, i, a, b, out->at[i][a][b]);
+                } else {
+                    refine_square(ring, i, a, b, out->at[i][a][b]);
+                }
+            }
+        }
+    }
+}
+
+void tact_ring_limit(const struct ring *ring, double out[3])
+{
+    const double n = ring->valence;
+    if (ring->triangles) {
+        const double share = 1.0 / (n + 0.375 / tact_loop_weight(ring->valence));
+        weigh(ring, 1.0 - n * share, share, 0.0, out);
+    } else {
+        weigh(ring, n / (n + 5.0), 4.0 / (n * (n + 5.0)), 1.0 / (n * (n + 5.0)), out);
+    }
+}
+
+void tact_ring_normal(const struct ring *ring, double out[3])
+{
+    const double turn = 2.0 * PI / ring->valence, c = tact_cos(turn);
+    const double edge =
+        ring->triangles ? 1.0 : 1.0 + c + tact_cos(PI / ring->valence) * sqrt(2.0 * (9.0 + c));
+    double along[2][3] = {{0.0}};
+    for (int i = 0; i < ring->valence; i++) { /* the left eigenvectors of the ratio */
+        const double now[2] = {tact_cos(turn * i), tact_sin(turn * i)},
+                     next[2] = {tact_cos(turn * (i + 1)), tact_sin(turn * (i + 1))};
+        for (int k = 0; k < 2; k++) {
+            tact_v3_axpy(along[k], edge * now[k], ring->at[i][1][0]);
+            if (!ring->triangles) {
+                tact_v3_axpy(along[k], now[k] + next[k], ring->at[i][1][1]);
+            }
+        }
+    }
+    tact_v3_cross(out, along[0], along[1]);
+    tact_v3_normalize(out, out);
+}
+
+void tact_ring_shift(struct ring *ring, const double by[3])
+{
+    tact_v3_sub(ring->center, ring->center, by);
+    for (int i = 0; i < ring->valence * RING * RING; i++) {
+        double *at = ring->at[i / (RING * RING)][i / RING % RING][i % RING];
+        tact_v3_sub(at, at, by);
+    }
+}
+
+double tact_ring_ratio(int valence, int triangles)
+{
+    const double c = tact_cos(2.0 * PI / valence);
+    return triangles ? 0.375 + 0.25 * c
+                     : (5.0 + c + tact_cos(PI / valence) * sqrt(18.0 + 2.0 * c)) / 16.0;
+}
+
+/* Bezier points of the square at (x, y). */
+static void square_polynomial(const struct ring *ring, int sector, int x, int y,
+                              struct bezier_patch *out)
+{
+    static const double to_bezier[4][4] = {{1.0 / 6.0, 4.0 / 6.0, 1.0 / 6.0, 0.0},
+                                           {0.0, 4.0 / 6.0, 2.0 / 6.0, 0.0},
+                                           {0.0, 2.0 / 6.0, 4.0 / 6.0, 0.0},
+                                           {0.0, 1.0 / 6.0, 4.0 / 6.0, 1.0 / 6.0}};
+    memset(out, 0, sizeof *out);
+    for (int i = 0; i < PATCH_POINTS; i++) {
+        double *at = out->point[i];
+        for (int k = 0; k < PATCH_POINTS; k++) {
+            const double weight = to_bezier[i % 4][k % 4] * to_bezier[i / 4][k / 4];
+            if (weight > 0.0) {
+                add_weighted(at, ring, sector, x - 1 + k % 4, y - 1 + k / 4, weight);
+            }
+        }
+        at[3] = 1.0;
+    }
+}
+
+/* Bezier points of a quartic triangle are in the order of (j, k), the powers of b and c: k runs
+ * fastest. */
+static int quartic_index(int j, int k)
+{
+    return j * 5 - j * (j - 1) / 2 + k;
+}
+
+/* The three kinds of basis functions of the quartic box spline over a triangle (Stam 1998), 24
+ * times the coefficients of Bernstein's polynomials with powers i, j, k of the corners' weights:
+ * that of the control point at a corner (i), at the corner opposite to the side i, j, and at the
+ * one further round the corner i, next to the side i, j. */
+static double corner_weight(int i, int j, int k)
+{
+    static const double by_power[5][3] = {/* [i][least of j, k] */
+                                          {2.0, 3.0, 4.0},
+                                          {4.0, 6.0, 0.0},
+                                          {8.0, 10.0, 0.0},
+                                          {12.0, 0.0, 0.0},
+                                          {12.0, 0.0, 0.0}};
+    return by_power[i][j < k ? j : k];
+}
+
+static double opposite_weight(int i, int j, int k)
+{
+    return k == 0 ? (i == 0 || j == 0 ? 2.0 : i == 2 ? 4.0 : 3.0) : k == 1 ? 1.0 : 0.0;
+}
+
+static double further_weight(int i, int j, int k)
+{
+    return i == 4 ? 2.0 : i == 3 && j == 1 && k == 0 ? 1.0 : 0.0;
+}
+
+/* Adds a control point's share in the Bezier points. corner: the corners of the triangle in the
+ * order i, j, k of its basis function. */
+static void add_basis(double (*weight)(int, int, int), const int corner[3], const double *from,
+                      double out[QUARTIC][3])
+{
+    for (int j = 0; j <= 4; j++) {
+        for (int k = 0; j + k <= 4; k++) {
+            const int power[3] = {4 - j - k, j, k};
+            const double w = weight(power[corner[0]], power[corner[1]], power[corner[2]]);
+            tact_v3_axpy(out[quartic_index(j, k)], w / 24.0, from);
+        }
+    }
+}
+
+/* Bezier points of the triangle with its first corner at (x, y) and its sides along the axes, or
+ * against them (sign -1). */
+static void triangle_polynomial(const struct ring *ring, int sector, int x, int y, int sign,
+                                double out[QUARTIC][3])
+{
+    static const struct {
+        int at[2];
+        double (*weight)(int, int, int);
+        int corner[3];
+    } basis[12] = {
+        {{0, 0}, corner_weight, {0, 1, 2}},   {{1, 0}, corner_weight, {1, 2, 0}},
+        {{0, 1}, corner_weight, {2, 0, 1}},   {{1, -1}, opposite_weight, {0, 1, 2}},
+        {{1, 1}, opposite_weight, {1, 2, 0}}, {{-1, 1}, opposite_weight, {2, 0, 1}},
+        {{0, -1}, further_weight, {0, 1, 2}}, {{-1, 0}, further_weight, {0, 2, 1}},
+        {{2, -1}, further_weight, {1, 0, 2}}, {{2, 0}, further_weight, {1, 2, 0}},
+        {{0, 2}, further_weight, {2, 1, 0}},  {{-1, 2}, further_weight, {2, 0, 1}},
+    };
+    memset(out, 0, QUARTIC * sizeof *out);
+    for (int i = 0; i < 12; i++) {
+        const double *from =
+            ring_point(ring, sector, x + sign * basis[i].at[0], y + sign * basis[i].at[1]);
+        add_basis(basis[i].weight, basis[i].corner, from, out);
+    }
+}
+
+void tact_ring_polynomial(const struct ring *ring, int sector, int part,
+                          struct face_polynomial *out)
+{
+    static const int first[4][2] = {{0, 0}, {1, 0}, {1, 1}, {0, 1}};
+    const int *at = first[part + 1];
+    if (ring->triangles) {
+        triangle_polynomial(ring, sector, at[0], at[1], part == 1 ? -1 : 1, out->triangle);
+    } else {
+        square_polynomial(ring, sector, at[0], at[1], &out->square);
+    }
+}
+
+void tact_triangle_evaluate(const double point[QUARTIC][3], double b, double c, double out[6][3])
+{
+    const double a = 1.0 - b - c;
+    double p[QUARTIC][3];
+    memcpy(p, point, sizeof p);
+    for (int degree = 3; degree >= 1; degree--) { /* de Casteljau's algorithm */
+        for (int j = 0; j <= degree; j++) {
+            for (int k = 0; j + k <= degree; k++) {
+                double *to = p[quartic_index(j, k)];
+                const double *along = p[quartic_index(j + 1, k)],
+                             *other = p[quartic_index(j, k + 1)];
+                for (int m = 0; m < 3; m++) {
+                    to[m] = a * to[m] + b * along[m] + c * other[m];
+                }
+            }
+        }
+        for (int m = 0; degree == 2 && m < 3; m++) {
+            const double p0 = p[quartic_index(0, 0)][m], pb = p[quartic_index(1, 0)][m],
+                         pc = p[quartic_index(0, 1)][m];
+            out[3][m] = 12.0 * (p[quartic_index(2, 0)][m] - 2.0 * pb + p0);
+            out[4][m] = 12.0 * (p[quartic_index(1, 1)][m] - pb - pc + p0);
+            out[5][m] = 12.0 * (p[quartic_index(0, 2)][m] - 2.0 * pc + p0);
+        }
+    }
+    for (int m = 0; m < 3; m++) {
+        const double p0 = p[quartic_index(0, 0)][m], pb = p[quartic_index(1, 0)][m],
+                     pc = p[quartic_index(0, 1)][m];
+        out[0][m] = a * p0 + b * pb + c * pc;
+        out[1][m] = 4.0 * (pb - p0);
+        out[2][m] = 4.0 * (pc - p0);
+    }
+}

@@ -1,0 +1,63 @@
+/*
+ * The polynomials of subdivision surfaces. About a vertex the control points of a face are those of
+ * a spline where the vertex is regular (valence 6 of triangles, 4 of squares). About an
+ * extraordinary vertex they are after each subdivision for the outer three of a face's four parts,
+ * while the inner one is subdivided again (Stam 1998).
+ */
+#ifndef TACT_CONTACT_RINGS_INTERNAL_H
+#define TACT_CONTACT_RINGS_INTERNAL_H
+
+#include "contact/shape/control_mesh_internal.h"
+#include "contact/shape/patches_internal.h"
+
+enum {
+    RING = 4,          /* points of a sector along each axis, the vertex itself included */
+    QUARTIC = 15,      /* Bezier points of a quartic triangle */
+    SUBDIVISIONS = 40, /* of an extraordinary vertex */
+    PARTS_OF_FACE = 3, /* parts of a face that are polynomial after one */
+};
+
+/* A vertex and the points about it. Sector i is between its edges i and i + 1, with axes along
+ * these: at[i][a][b], a >= 1, is a steps along the first and b along the second. */
+struct ring {
+    int valence, triangles;
+    double center[3];
+    double at[MOST_VALENCE][RING][RING][3];
+};
+
+/* A part of a face as a polynomial: of squares over (b, c) in the unit square, of triangles over b
+ * + c <= 1. Positions are relative to the limit of the face's extraordinary vertex. */
+struct face_polynomial {
+    int face;
+    union {
+        struct bezier_patch square;
+        double triangle[QUARTIC][3];
+    };
+};
+
+/* The ring of the vertex where a half-edge begins; that half-edge is edge 0. All but the vertex
+ * itself must be regular in the sectors that are used. */
+void tact_ring_gather(const struct control_mesh *mesh, int half, struct ring *out);
+
+/* The ring after one subdivision. */
+void tact_ring_subdivide(const struct ring *ring, struct ring *out);
+
+/* Position of the vertex in the limit. */
+void tact_ring_limit(const struct ring *ring, double out[3]);
+/* Normal there, towards which the normals of the subdivided rings converge. */
+void tact_ring_normal(const struct ring *ring, double out[3]);
+/* Moves all points by minus `by`. */
+void tact_ring_shift(struct ring *ring, const double by[3]);
+
+/* Ratio of the sizes of successive rings in the limit: the subdominant eigenvalue. */
+double tact_ring_ratio(int valence, int triangles);
+
+/* Polynomial of the face of sector i of a regular vertex (part < 0), or of its part 0, 1, 2: the
+ * one along edge i, the middle one, and the one along edge i + 1. */
+void tact_ring_polynomial(const struct ring *ring, int sector, int part,
+                          struct face_polynomial *out);
+
+/* Position and derivatives: c, c_b, c_c, c_bb, c_bc, c_cc. */
+void tact_triangle_evaluate(const double point[QUARTIC][3], double b, double c, double out[6][3]);
+
+#endif

@@ -1,0 +1,357 @@
+/*
+ * Subdivision surfaces of a control mesh: Loop's of triangles, Catmull and Clark's of other
+ * polygons, evaluated exactly (Stam 1998). Each face is a chart over a square, a triangle three:
+ * one at each corner, to the middles of its sides and its centre.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include "contact/elementary.h"
+#include "contact/shape/kinds_internal.h"
+#include "contact/shape/rings_internal.h"
+
+enum {
+    MOST_FACES = 2048,                    /* each with at most one extraordinary vertex */
+    STEPS = 2,                            /* subdivisions after which no face has two */
+    OUTER = SUBDIVISIONS * PARTS_OF_FACE, /* polynomials of a face with one */
+};
+
+/* A face, its first corner being its extraordinary vertex where it has one. */
+struct subdivided_face {
+    int half;          /* half-edge from its first corner */
+    int first;         /* its first polynomial */
+    int extraordinary; /* 1: it has OUTER polynomials, else one */
+    double origin[3];  /* what their positions are relative to [m] */
+    double normal[3];  /* at its extraordinary vertex, unit */
+    double ratio;      /* of sizes after successive subdivisions in the limit */
+};
+
+struct subdivision {
+    struct squares squares;
+    int triangles;
+    struct face_polynomial *polynomial; /* [polynomials], owned by the squares */
+    struct subdivided_face *face;       /* owned by the squares */
+    int polynomials;
+};
+
+static void evaluate_polynomial(const struct subdivision *s, int polynomial, double b, double c,
+                                double out[6][3])
+{
+    const struct face_polynomial *p = &s->polynomial[polynomial];
+    if (s->triangles) {
+        tact_triangle_evaluate((const double(*)[3])p->triangle, b, c, out);
+    } else {
+        tact_patch_evaluate(&p->square, b, c, out);
+    }
+}
+
+/* Number of subdivisions after which a place is in one of the outer parts of a face. size: b + c of
+ * a triangle, the larger of both of a square, in (0, 1]. */
+static int subdivisions_to(double size)
+{
+    int exponent;
+    frexp(size, &exponent);
+    return exponent < 0 ? 1 - exponent : 1;
+}
+
+/*
+ * Evaluates a face with an extraordinary vertex at its first corner. Beyond the last subdivision
+ * positions shrink onto the vertex by the ratio of the limit, the normal is that of the vertex, and
+ * the curvature is that of the last one.
+ */
+static void evaluate_extraordinary(const struct subdivision *s, const struct subdivided_face *face,
+                                   double b, double c, double out[6][3])
+{
+    const double size = s->triangles ? b + c : tact_max(b, c);
+    int level = size > 0.0 ? subdivisions_to(size) : SUBDIVISIONS, part;
+    double shrink = 1.0;
+    if (!(size > 0.0)) { /* the vertex itself */
+        shrink = 0.0;
+        b = c = ldexp(s->triangles ? 0.5 : 1.0, -SUBDIVISIONS);
+    } else if (level > SUBDIVISIONS) {
+        shrink = tact_pow(face->ratio, level - SUBDIVISIONS);
+        b = ldexp(b, level - SUBDIVISIONS);
+        c = ldexp(c, level - SUBDIVISIONS);
+        level = SUBDIVISIONS;
+    }
+    double scale = ldexp(1.0, level);
+    b *= scale;
+    c *= scale;
+    if (b >= 1.0 && (s->triangles || c < 1.0)) {
+        part = 0;
+        b -= 1.0;
+    } else if (c >= 1.0 && (s->triangles || b < 1.0)) {
+        part = 2;
+        c -= 1.0;
+    } else {
+        part = 1;
+        b = s->triangles ? 1.0 - b : b - 1.0;
+        c = s->triangles ? 1.0 - c : c - 1.0;
+        scale = s->triangles ? -scale : scale;
+    }
+    evaluate_polynomial(s, face->first + (level - 1) * PARTS_OF_FACE + part, b, c, out);
+    for (int i = 1; shrink < 1.0 && i < 3; i++) {
+        tact_v3_axpy(out[i], -tact_v3_dot(out[i], face->normal), face->normal);
+    }
+    for (int k = 0; k < 3; k++) {
+        out[0][k] *= shrink;
+        out[1][k] *= scale;
+        out[2][k] *= scale;
+        for (int i = 3; i < 6; i++) {
+            out[i][k] *= scale * scale;
+        }
+    }
+}
+
+static void evaluate_face(const struct subdivision *s, int number, double b, double c,
+                          double out[6][3])
+{
+    const struct subdivided_face *face = &s->face[number];
+    if (face->extraordinary) {
+        evaluate_extraordinary(s, face, b, c, out);
+    } else {
+        evaluate_polynomial(s, face->first, b, c, out);
+    }
+    tact_v3_add(out[0], out[0], face->origin);
+}
+
+static void evaluate_square(const struct squares *surface, int square, double u, double v,
+                            double c[6][3])
+{
+    evaluate_face((const struct subdivision *)surface, square, u, v, c);
+}
+
+/* The square at a corner of a triangle. The weights of the next and the last corner are u/2 - uv/6
+ * and v/2 - uv/6; b and c those of the triangle's second and third. */
+static void evaluate_corner(const struct squares *surface, int square, double u, double v,
+                            double out[6][3])
+{
+    const int corner = square % 3;
+    const double mixed = -1.0 / 6.0;
+    /* value, d/du, d/dv and d/du dv of the weights of this corner, the next and the last */
+    double w[3][4] = {{0.0},
+                      {0.5 * u + mixed * u * v, 0.5 + mixed * v, mixed * u, mixed},
+                      {0.5 * v + mixed * u * v, mixed * v, 0.5 + mixed * u, mixed}};
+    for (int i = 0; i < 4; i++) {
+        w[0][i] = (i == 0 ? 1.0 : 0.0) - w[1][i] - w[2][i];
+    }
+    const double *b = w[(4 - corner) % 3], *c = w[(5 - corner) % 3];
+    double f[6][3];
+    evaluate_face((const struct subdivision *)surface, square / 3, b[0], c[0], f);
+    for (int k = 0; k < 3; k++) {
+        out[0][k] = f[0][k];
+        out[1][k] = f[1][k] * b[1] + f[2][k] * c[1];
+        out[2][k] = f[1][k] * b[2] + f[2][k] * c[2];
+        out[3][k] = f[3][k] * b[1] * b[1] + 2.0 * f[4][k] * b[1] * c[1] + f[5][k] * c[1] * c[1];
+        out[4][k] = f[3][k] * b[1] * b[2] + f[4][k] * (b[1] * c[2] + b[2] * c[1]) +
+                    f[5][k] * c[1] * c[2] + f[1][k] * b[3] + f[2][k] * c[3];
+        out[5][k] = f[3][k] * b[2] * b[2] + 2.0 * f[4][k] * b[2] * c[2] + f[5][k] * c[2] * c[2];
+    }
+}
+
+/* A polynomial as an element of quadrature; of a triangle, b = s (1 - t) and c = t. */
+static void polynomial_element(const struct squares *surface, int element, double s, double t,
+                               double c[3][3])
+{
+    const struct subdivision *sub = (const struct subdivision *)surface;
+    double f[6][3];
+    evaluate_polynomial(sub, element, sub->triangles ? s * (1.0 - t) : s, t, f);
+    tact_v3_add(c[0], f[0], sub->face[sub->polynomial[element].face].origin);
+    tact_v3_scale(c[1], f[1], sub->triangles ? 1.0 - t : 1.0);
+    tact_v3_copy(c[2], f[2]);
+    if (sub->triangles) {
+        tact_v3_axpy(c[2], -s, f[1]);
+    }
+}
+
+/* The polynomials of the faces about a vertex that have it as their first corner. ring, next:
+ * scratch. */
+static void fill_about(struct subdivision *s, const struct control_mesh *mesh, int half,
+                       struct ring *ring, struct ring *next)
+{
+    double origin[3] = {0.0, 0.0, 0.0}, limit[3], normal[3];
+    tact_ring_gather(mesh, half, ring);
+    tact_ring_normal(ring, normal);
+    const int n = ring->valence, regular = n == (s->triangles ? 6 : 4);
+    for (int level = regular ? -1 : 0; level < (regular ? 0 : SUBDIVISIONS); level++) {
+        if (!regular) { /* rounding of what remains of the limit is relative to the ring */
+            tact_ring_limit(ring, limit);
+            tact_v3_add(origin, origin, limit);
+            tact_ring_shift(ring, limit);
+            tact_ring_subdivide(ring, next);
+            *ring = *next;
+        }
+        for (int i = 0, at = half; i < n; i++) {
+            struct subdivided_face *face = &s->face[mesh->face[at]];
+            for (int part = regular ? -1 : 0; at == face->half && part < (regular ? 0 : 3);
+                 part++) {
+                const int to = regular ? 0 : level * PARTS_OF_FACE + part;
+                tact_ring_polynomial(ring, i, part, &s->polynomial[face->first + to]);
+                s->polynomial[face->first + to].face = mesh->face[at];
+                tact_v3_copy(face->origin, origin);
+                tact_v3_copy(face->normal, normal);
+                face->ratio = tact_ring_ratio(n, s->triangles);
+            }
+            at = mesh->twin[tact_control_previous(mesh, at)];
+        }
+    }
+}
+
+static int fill_polynomials(struct subdivision *s, const struct control_mesh *mesh)
+{
+    struct ring *ring = malloc(2 * sizeof *ring);
+    for (int h = 0; ring && h < mesh->halves; h++) {
+        int at = h, first = 1;
+        do { /* once for each vertex, by its lowest half-edge */
+            at = mesh->twin[tact_control_previous(mesh, at)];
+            first &= at >= h;
+        } while (at != h);
+        if (first) {
+            fill_about(s, mesh, h, &ring[0], &ring[1]);
+        }
+    }
+    free(ring);
+    return ring ? 0 : -ENOMEM;
+}
+
+static int is_extraordinary(const struct control_mesh *mesh, int half)
+{
+    return mesh->valence[mesh->origin[half]] != (mesh->triangles ? 6 : 4);
+}
+
+/* 1 where all faces are of one kind with at most one extraordinary vertex each. */
+static int is_separated(const struct control_mesh *mesh)
+{
+    for (int f = 0; f < mesh->faces; f++) {
+        int count = 0;
+        for (int h = mesh->first[f]; h < mesh->first[f + 1]; h++) {
+            count += is_extraordinary(mesh, h);
+        }
+        if (count > 1 || mesh->first[f + 1] - mesh->first[f] != (mesh->triangles ? 3 : 4)) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* Index of a half-edge in its face, counted from the face's first corner. */
+static int side_of(const struct subdivision *s, const struct control_mesh *mesh, int half)
+{
+    const int sides = s->triangles ? 3 : 4, face = mesh->face[half];
+    return (half - s->face[face].half + sides) % sides;
+}
+
+/* The square over each side of each square. */
+static void join_squares(struct subdivision *s, const struct control_mesh *mesh)
+{
+    for (int h = 0; h < mesh->halves; h++) {
+        const int side = side_of(s, mesh, h), face = mesh->face[h], twin = mesh->twin[h],
+                  beside = mesh->face[twin];
+        if (!s->triangles) {
+            s->squares.beside[face][side] = SQUARE_SIDES * beside + side_of(s, mesh, twin);
+            continue;
+        }
+        /* the square at the origin of the half-edge, whose side 0 is along it */
+        const int square = 3 * face + side, ahead = 3 * face + (side + 1) % 3,
+                  over = 3 * beside + (side_of(s, mesh, twin) + 1) % 3;
+        s->squares.beside[square][0] = SQUARE_SIDES * over + 3;
+        s->squares.beside[over][3] = SQUARE_SIDES * square;
+        s->squares.beside[square][1] = SQUARE_SIDES * ahead + 2;
+        s->squares.beside[ahead][2] = SQUARE_SIDES * square + 1;
+    }
+}
+
+/* Numbers the polynomials of the faces and allocates them. */
+static int begin_faces(struct subdivision *s, const struct control_mesh *mesh)
+{
+    int count = 0;
+    s->triangles = mesh->triangles;
+    s->squares.count = mesh->faces * (mesh->triangles ? 3 : 1);
+    s->squares.evaluate = mesh->triangles ? evaluate_corner : evaluate_square;
+    s->face = calloc((size_t)mesh->faces, sizeof *s->face);
+    s->squares.beside = malloc((size_t)s->squares.count * sizeof *s->squares.beside);
+    for (int f = 0; s->face && f < mesh->faces; f++) {
+        struct subdivided_face *face = &s->face[f];
+        face->half = mesh->first[f];
+        for (int h = mesh->first[f]; h < mesh->first[f + 1]; h++) {
+            if (is_extraordinary(mesh, h)) {
+                face->half = h;
+                face->extraordinary = 1;
+            }
+        }
+        face->first = count;
+        count += face->extraordinary ? OUTER : 1;
+    }
+    s->polynomials = count;
+    s->polynomial = malloc(((size_t)count + 1) * sizeof *s->polynomial);
+    s->squares.owned[0] = s->face;
+    s->squares.owned[1] = s->polynomial;
+    return s->face && s->squares.beside && s->polynomial ? 0 : -ENOMEM;
+}
+
+static int make_surface(struct control_mesh *mesh, struct tact_charts **out, struct tact_error *err)
+{
+    for (int i = 0; i < STEPS && !is_separated(mesh); i++) {
+        int rc = tact_control_subdivide(mesh);
+        if (rc) {
+            return rc;
+        }
+    }
+    if (mesh->faces > MOST_FACES) {
+        return tact_error_set(err, -EINVAL,
+                              "%d faces, after subdivision so that no face has two vertices of "
+                              "another number of edges than %d; expected at most %d",
+                              mesh->faces, mesh->triangles ? 6 : 4, MOST_FACES);
+    }
+    struct subdivision *s = calloc(1, sizeof *s);
+    if (!s) {
+        return -ENOMEM;
+    }
+    tact_squares_init(&s->squares);
+    int rc = begin_faces(s, mesh);
+    rc = rc ? rc : fill_polynomials(s, mesh);
+    if (!rc) {
+        join_squares(s, mesh);
+        tact_squares_set_mass(&s->squares, polynomial_element, s->polynomials, 1);
+        rc = tact_squares_finish(&s->squares,
+                                 "the faces are clockwise: normals point into the solid", err);
+    }
+    if (rc) {
+        tact_charts_free(&s->squares.base);
+        return rc;
+    }
+    *out = &s->squares.base;
+    return 0;
+}
+
+int tact_charts_subdivision(const void *data, size_t size, const char *name, double scale,
+                            struct tact_charts **out, struct tact_error *err)
+{
+    struct tact_polygons polygons;
+    struct control_mesh mesh = {0};
+    *out = NULL;
+    tact_error_at(err, name, 0, 0, NULL);
+    int rc = tact_polygons_read(data, size, name, scale, &polygons, err);
+    if (rc) {
+        return rc;
+    }
+    if (polygons.face_count > MOST_FACES || polygons.soup.vertex_count > INT_MAX) {
+        rc = tact_error_set(err, -EINVAL, "%zu faces; expected at most %d", polygons.face_count,
+                            MOST_FACES);
+    }
+    rc = rc ? rc : tact_control_create(&polygons, &mesh, err);
+    rc = rc ? rc : make_surface(&mesh, out, err);
+    tact_control_free(&mesh);
+    tact_polygons_free(&polygons);
+    return rc;
+}
+
+const struct tact_shape_type tact_shape_subdivision_type = {
+    .name = "subdivision",
+    .faces = TACT_FACES_MIXED,
+    .keys = "file",
+    .concave = 1,
+    .mass = tact_charts_mass,
+    .reach = tact_charts_bounding_radius,
+};

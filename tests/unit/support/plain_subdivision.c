@@ -1,0 +1,309 @@
+#include "plain_subdivision.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include "contact/number.h"
+#include "contact/vec.h"
+
+#define PI 3.14159265358979323846
+
+static void add_face(struct plain_mesh *m, int count, const int *corner)
+{
+    assert_true(m->faces < PLAIN_CORNERS / 2 && count <= PLAIN_SIDES);
+    memcpy(m->corner[m->faces], corner, (size_t)count * sizeof *corner);
+    m->corner[m->faces++][count] = -1;
+}
+
+static void add_vertex(struct plain_mesh *m, double x, double y, double z)
+{
+    assert_true(m->vertices < PLAIN_VERTICES);
+    tact_v3_set(m->at[m->vertices++], x, y, z);
+}
+
+static void torus(int triangles, int n, struct plain_mesh *m)
+{
+    for (int i = 0; i < n * n; i++) {
+        const double u = 2.0 * PI * (i % n) / n, v = 2.0 * PI * (i / n) / n;
+        const double r = 1.0 + 0.4 * cos(v);
+        const int right = i / n * n + (i + 1) % n, up = (i + n) % (n * n),
+                  over = (right + n) % (n * n);
+        add_vertex(m, r * cos(u), r * sin(u), 0.4 * sin(v));
+        if (triangles) {
+            add_face(m, 3, (int[]){i, right, over});
+            add_face(m, 3, (int[]){i, over, up});
+        } else {
+            add_face(m, 4, (int[]){i, right, over, up});
+        }
+    }
+}
+
+static void prism(int kind, int n, struct plain_mesh *m)
+{
+    int top[PLAIN_SIDES], bottom[PLAIN_SIDES];
+    for (int i = 0; i < n; i++) {
+        const double x = cos(2.0 * PI * i / n), y = sin(2.0 * PI * i / n);
+        add_vertex(m, x, y, kind == 2 ? 0.0 : -0.7);
+        if (kind < 2) {
+            add_vertex(m, x, y, 0.7);
+        }
+    }
+    const int south = m->vertices, north = m->vertices + 1;
+    if (kind > 0) {
+        add_vertex(m, 0.0, 0.0, -1.0);
+        add_vertex(m, 0.0, 0.0, 1.0);
+    }
+    for (int i = 0; i < n; i++) {
+        const int k = (i + 1) % n, a = kind == 2 ? i : 2 * i, b = kind == 2 ? k : 2 * k,
+                  up_a = kind == 2 ? a : a + 1, up_b = kind == 2 ? b : b + 1;
+        if (kind == 0) {
+            top[i] = a + 1;
+            bottom[n - 1 - i] = a;
+            add_face(m, 4, (int[]){a, b, b + 1, a + 1});
+        } else {
+            add_face(m, 3, (int[]){south, b, a});
+            add_face(m, 3, (int[]){north, up_a, up_b});
+        }
+        if (kind == 1) {
+            add_face(m, 3, (int[]){a, b, b + 1});
+            add_face(m, 3, (int[]){a, b + 1, a + 1});
+        }
+    }
+    if (kind == 0) {
+        add_face(m, n, top);
+        add_face(m, n, bottom);
+    }
+}
+
+void plain_solid(int kind, int n, struct plain_mesh *out)
+{
+    out->vertices = out->faces = 0;
+    if (kind > 2) {
+        torus(kind == 4, n, out);
+    } else {
+        prism(kind, n, out);
+    }
+}
+
+/* For each pair of vertices, face + 1 and corner of the face's edge from one to the other. */
+struct edges {
+    int vertices;
+    int (*at)[2];
+};
+
+static int face_size(const struct plain_mesh *m, int face)
+{
+    int n = 0;
+    while (m->corner[face][n] >= 0) {
+        n++;
+    }
+    return n;
+}
+
+static struct edges list_edges(const struct plain_mesh *m)
+{
+    struct edges e = {m->vertices, calloc((size_t)(m->vertices * m->vertices), sizeof *e.at)};
+    assert_non_null(e.at);
+    for (int f = 0; f < m->faces; f++) {
+        const int n = face_size(m, f);
+        for (int i = 0; i < n; i++) {
+            int *entry = e.at[m->corner[f][i] * m->vertices + m->corner[f][(i + 1) % n]];
+            entry[0] = f + 1;
+            entry[1] = i;
+        }
+    }
+    return e;
+}
+
+static const int *edge(const struct edges *e, int a, int b)
+{
+    return e->at[a * e->vertices + b];
+}
+
+static int is_triangular(const struct plain_mesh *m)
+{
+    for (int f = 0; f < m->faces; f++) {
+        if (face_size(m, f) != 3) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* Neighbours of a vertex counter-clockwise, and the faces between each and the next. */
+static int star(const struct plain_mesh *m, const struct edges *e, int v, int *neighbour, int *face)
+{
+    int first = -1, count = 0;
+    for (int i = 0; first < 0; i++) {
+        first = edge(e, v, i)[0] ? i : -1;
+    }
+    for (int at = first; count == 0 || at != first; count++) {
+        const int *to = edge(e, v, at);
+        const int n = face_size(m, to[0] - 1);
+        neighbour[count] = at;
+        face[count] = to[0] - 1;
+        at = m->corner[to[0] - 1][(to[1] + n - 1) % n];
+    }
+    return count;
+}
+
+static void middle(const struct plain_mesh *m, int face, double out[3])
+{
+    const int n = face_size(m, face);
+    tact_v3_set(out, 0.0, 0.0, 0.0);
+    for (int i = 0; i < n; i++) {
+        tact_v3_axpy(out, 1.0 / n, m->at[m->corner[face][i]]);
+    }
+}
+
+/* Loop's weight of all neighbours together. */
+static double loop_beta(int n)
+{
+    return 5.0 / 8.0 - pow(3.0 / 8.0 + cos(2.0 * PI / n) / 4.0, 2.0);
+}
+
+static void new_vertex(const struct plain_mesh *m, const struct edges *e, int v, int triangular,
+                       double out[3])
+{
+    int neighbour[64], face[64];
+    const int n = star(m, e, v, neighbour, face);
+    const double keep = triangular ? 1.0 - loop_beta(n) : (n - 3.0) / n;
+    tact_v3_scale(out, m->at[v], keep);
+    for (int i = 0; i < n; i++) {
+        double q[3];
+        middle(m, face[i], q);
+        if (triangular) {
+            tact_v3_axpy(out, loop_beta(n) / n, m->at[neighbour[i]]);
+        } else { /* (Q + 2 R + (n - 3) v) / n */
+            tact_v3_axpy(out, 1.0 / n / n, q);
+            tact_v3_axpy(out, 1.0 / n / n, m->at[v]);
+            tact_v3_axpy(out, 1.0 / n / n, m->at[neighbour[i]]);
+        }
+    }
+}
+
+static void new_edge(const struct plain_mesh *m, const struct edges *e, int a, int b,
+                     int triangular, double out[3])
+{
+    const int *side[2] = {edge(e, a, b), edge(e, b, a)};
+    tact_v3_add(out, m->at[a], m->at[b]);
+    tact_v3_scale(out, out, triangular ? 0.375 : 0.25);
+    for (int k = 0; k < 2; k++) {
+        double q[3];
+        middle(m, side[k][0] - 1, q);
+        if (triangular) {
+            tact_v3_copy(q, m->at[m->corner[side[k][0] - 1][(side[k][1] + 2) % 3]]);
+        }
+        tact_v3_axpy(out, triangular ? 0.125 : 0.25, q);
+    }
+}
+
+void plain_subdivide(const struct plain_mesh *m, struct plain_mesh *out)
+{
+    const int triangular = is_triangular(m);
+    struct edges e = list_edges(m);
+    int *made = calloc((size_t)(m->vertices * m->vertices), sizeof *made);
+    double p[3];
+    assert_non_null(made);
+    out->vertices = out->faces = 0;
+    for (int v = 0; v < m->vertices; v++) {
+        new_vertex(m, &e, v, triangular, p);
+        add_vertex(out, p[0], p[1], p[2]);
+    }
+    for (int f = 0; f < m->faces; f++) {
+        const int n = face_size(m, f), center = out->vertices;
+        int on[PLAIN_SIDES];
+        middle(m, f, p);
+        if (!triangular) {
+            add_vertex(out, p[0], p[1], p[2]);
+        }
+        for (int i = 0; i < n; i++) {
+            const int a = m->corner[f][i], b = m->corner[f][(i + 1) % n];
+            int *known = &made[a < b ? a * m->vertices + b : b * m->vertices + a];
+            if (!*known) {
+                new_edge(m, &e, a, b, triangular, p);
+                *known = out->vertices;
+                add_vertex(out, p[0], p[1], p[2]);
+            }
+            on[i] = *known;
+        }
+        for (int i = 0; i < n; i++) {
+            const int a = m->corner[f][i], before = on[(i + n - 1) % n];
+            if (triangular) {
+                add_face(out, 3, (int[]){a, on[i], before});
+            } else {
+                add_face(out, 4, (int[]){a, on[i], center, before});
+            }
+        }
+        if (triangular) {
+            add_face(out, 3, on);
+        }
+    }
+    free(made);
+    free(e.at);
+}
+
+/* Limit of a vertex of a mesh of triangles or squares (Hoppe 1994; Halstead, Kass and DeRose 1993).
+ */
+static void limit(const struct plain_mesh *m, const struct edges *e, int v, int triangular,
+                  double at[3], double normal[3])
+{
+    int neighbour[64], face[64];
+    const int n = star(m, e, v, neighbour, face);
+    const double pull = 3.0 / 8.0 / loop_beta(n) * n, c = cos(2.0 * PI / n),
+                 a = 1.0 + c + cos(PI / n) * sqrt(2.0 * (9.0 + c));
+    double along[2][3] = {{0.0}};
+    tact_v3_scale(at, m->at[v], triangular ? pull / (pull + n) : n / (n + 5.0));
+    for (int i = 0; i < n; i++) {
+        const int *to = edge(e, v, neighbour[i]);
+        const double *p = m->at[neighbour[i]],
+                     *q = m->at[m->corner[to[0] - 1][(to[1] + 2) % (triangular ? 3 : 4)]];
+        tact_v3_axpy(at, triangular ? 1.0 / (pull + n) : 4.0 / n / (n + 5.0), p);
+        tact_v3_axpy(at, triangular ? 0.0 : 1.0 / n / (n + 5.0), q);
+        for (int k = 0; k < 2; k++) { /* the sine is the cosine of a quarter less */
+            const double turn = 2.0 * PI / n, quarter = k * PI / 2.0;
+            tact_v3_axpy(along[k], (triangular ? 1.0 : a) * cos(turn * i - quarter), p);
+            if (!triangular) {
+                tact_v3_axpy(along[k], cos(turn * i - quarter) + cos(turn * (i + 1) - quarter), q);
+            }
+        }
+    }
+    tact_v3_cross(normal, along[0], along[1]);
+    tact_v3_normalize(normal, normal);
+}
+
+void plain_limits(const struct plain_mesh *mesh, double (*at)[3], double (*normal)[3])
+{
+    struct edges e = list_edges(mesh);
+    for (int v = 0; v < mesh->vertices; v++) {
+        limit(mesh, &e, v, is_triangular(mesh), at[v], normal[v]);
+    }
+    free(e.at);
+}
+
+char *plain_text(const struct plain_mesh *mesh, int flip)
+{
+    const size_t room = 128 * (size_t)(mesh->vertices + mesh->faces) + 64;
+    char *text = malloc(room), *at = text;
+    assert_non_null(text);
+    at += sprintf(at, "# a control mesh\n");
+    for (int i = 0; i < mesh->vertices; i++) {
+        at += tact_number_print(at, 128, "v %.17g %.17g %.17g\n", mesh->at[i][0], mesh->at[i][1],
+                                mesh->at[i][2]);
+    }
+    for (int f = 0; f < mesh->faces; f++) {
+        const int n = face_size(mesh, f);
+        at += sprintf(at, "f");
+        for (int i = 0; i < n; i++) {
+            at += sprintf(at, " %d", 1 + mesh->corner[f][flip ? n - 1 - i : i]);
+        }
+        at += sprintf(at, "\n");
+    }
+    return text;
+}

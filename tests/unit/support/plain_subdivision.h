@@ -1,0 +1,28 @@
+/* Subdivision of a whole control mesh by a table of its directed edges: an independent method for
+ * the limit positions and normals of the vertices of a subdivided mesh. */
+#ifndef TACT_TESTS_PLAIN_SUBDIVISION_H
+#define TACT_TESTS_PLAIN_SUBDIVISION_H
+
+enum { PLAIN_VERTICES = 2048, PLAIN_CORNERS = 8192, PLAIN_SIDES = 8 };
+
+/* Faces have up to 8 corners; a face's corner after the last is -1. */
+struct plain_mesh {
+    int vertices, faces;
+    double at[PLAIN_VERTICES][3];
+    int corner[PLAIN_CORNERS / 2][PLAIN_SIDES + 1];
+};
+
+/* A prism over n points, whose ends are polygons (0) or fans of triangles, sides triangles too (1);
+ * two pyramids over n points (2); of n x n faces, a torus of squares (3) or triangles (4). */
+void plain_solid(int kind, int n, struct plain_mesh *out);
+
+/* A step of Loop's subdivision where all faces are triangles, else of Catmull and Clark's. */
+void plain_subdivide(const struct plain_mesh *mesh, struct plain_mesh *out);
+
+/* Limit positions and unit normals of the vertices, by masks. */
+void plain_limits(const struct plain_mesh *mesh, double (*at)[3], double (*normal)[3]);
+
+/* The mesh as the text of an OBJ file, to be freed. flip: faces in the opposite direction. */
+char *plain_text(const struct plain_mesh *mesh, int flip);
+
+#endif
