@@ -1,11 +1,12 @@
 /* Bodies on their smooth surfaces: rattlebacks, a bangle, tippe tops, balls in bowls and on a
- * turntable, Chaplygin's ball, links of a chain, a cup on a saucer. */
+ * turntable, Chaplygin's ball, links of a chain, a cup on a saucer, pebbles in bowls. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include "contact/shape/charts.h"
 #include "simulation.h"
 #include "scenes.h"
 #include "tests/unit/support/rolling_body.h"
@@ -219,5 +220,50 @@ void check_saucer(void)
     double period = mean_period(&p, "cup", 0);
     print_message("    rocks in %.5f s, exact for a small motion %.5f\n", period, exact);
     assert_true(fabs(period / exact - 1.0) < 2e-3);
+    simulation_free(&p);
+}
+
+/* Largest principal curvature of a surface at its lowest point where normals point down (-1), or at
+ * the highest point on the axis with a normal up (+1), of those at the corners of its charts: k[0]
+ * <= k[1], and its height. */
+static double curvature_on_axis(const struct tact_shape *shape, double up, double k[2])
+{
+    struct tact_surface_point p;
+    double height = NAN, directions[9];
+    for (int i = 0; !tact_charts_point(shape->charts, (double[3]){i, 0.0, 0.0}, &p); i++) {
+        if (hypot(p.at[0], p.at[1]) < 1e-9 && p.normal[2] * up > 0.9) {
+            height = p.at[2];
+            tact_surface_curvatures(&p, k, directions);
+            break;
+        }
+    }
+    return height;
+}
+
+/* A rocking stone in a bowl, of its own mass properties and curvatures, amplitude 0.004 rad, beyond
+ * which the curvature changes; the other pebble stays in its bowl. */
+void check_pebbles(void)
+{
+    struct tact_scene *scene = NULL;
+    struct tact_error err = {.line = 0};
+    struct simulation p;
+    double k[2], bowl[2];
+    assert_int_equal(tact_scene_load(TACT_SOURCE_DIR "/examples/scenes/pebbles.yaml", &scene, &err),
+                     0);
+    const struct tact_scene_body *body = &scene->bodies[1];
+    double h = body->center_of_mass[2] - curvature_on_axis(&body->shapes[0].shape, -1.0, k);
+    curvature_on_axis(&scene->bodies[0].shapes[0].shape, 1.0, bowl);
+    double reach = 1.0 / (k[0] + bowl[0]), inertia = body->inertia[1] + body->mass * h * h;
+    double exact = 2.0 * M_PI * sqrt(inertia / (body->mass * 9.81 * (reach - h)));
+    tact_scene_free(scene);
+    simulate("pebbles", 2.0, &p);
+    double period = mean_period(&p, "rocks", 0), farthest = 0.0;
+    for (int i = 0; i < p.ticks; i++) {
+        const double *at = simulation_body_at(&p, "tumbles", i * p.period)->position;
+        farthest = fmax(farthest, hypot(at[0], at[1] - 0.16));
+    }
+    print_message("    rocks in %.5f s, exact for a small motion %.5f; the other within %.1f mm\n",
+                  period, exact, 1e3 * farthest);
+    assert_true(fabs(period / exact - 1.0) < 2e-3 && farthest < 0.08);
     simulation_free(&p);
 }

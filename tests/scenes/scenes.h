@@ -25,6 +25,7 @@ void check_turntable(void);
 void check_chaplygin(void);
 void check_links(void);
 void check_saucer(void);
+void check_pebbles(void);
 void check_corner(void);
 void check_pressed(void);
 void check_foot(void);

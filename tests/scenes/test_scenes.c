@@ -35,6 +35,7 @@ static const struct {
     {"chaplygin", check_chaplygin},
     {"links", check_links},
     {"saucer", check_saucer},
+    {"pebbles", check_pebbles},
     {"corner", check_corner},
     {"pressed", check_pressed},
     {"foot", check_foot},
