@@ -208,7 +208,7 @@ int tact_local_impulse_derivative(const struct tact_local_problem *problem, int 
                                   const double r[6], double *slope)
 {
     struct tact_active a;
-    struct tact_active_change change;
+    struct tact_active_change change[6];
     memset(slope, 0, 36 * sizeof *slope);
     if (!begin_active_set(problem, r, 0, &a)) {
         return 0;
@@ -217,16 +217,15 @@ int tact_local_impulse_derivative(const struct tact_local_problem *problem, int 
         a.slips = (limits & (TACT_LIMIT_CONE | TACT_LIMIT_SPIN)) != 0;
     }
     tact_active_face_directions(&a);
+    tact_active_respond_all(&a, change);
     for (int k = 0; k < 6; k++) {
-        double b[6] = {0.0}, none[4] = {0.0};
-        b[k] = a.unit[k];
-        tact_active_unknown_changes(&a, b, b + 3, none, &change);
-        if (!isfinite(change.t[0])) {
+        if (!isfinite(change[k].t[0])) {
             return 0;
         }
         for (int i = 0; i < 3; i++) {
-            slope[6 * tact_local_entry[i] + tact_local_entry[k]] = a.unit[i] * change.n[i];
-            slope[6 * tact_local_entry[3 + i] + tact_local_entry[k]] = a.unit[3 + i] * change.t[i];
+            slope[6 * tact_local_entry[i] + tact_local_entry[k]] = a.unit[i] * change[k].n[i];
+            slope[6 * tact_local_entry[3 + i] + tact_local_entry[k]] =
+                a.unit[3 + i] * change[k].t[i];
         }
     }
     return 1;

@@ -66,6 +66,10 @@ void tact_active_newton_step(const struct tact_active *a, struct tact_active_cha
 void tact_active_unknown_changes(const struct tact_active *a, const double *un, const double *ut,
                                  const double *more, struct tact_active_change *out);
 
+/* Changes of the unknowns for an additional velocity of each row in turn, of n, then of t, by its
+ * unit. */
+void tact_active_respond_all(const struct tact_active *a, struct tact_active_change out[6]);
+
 /* Magnitude of the velocities of the problem, the scale of their rounding. */
 static inline double tact_active_velocity_scale(const struct tact_active *a)
 {

@@ -413,6 +413,23 @@ static int search_friction_state(const struct tact_local_problem *problem, doubl
     return now.limits;
 }
 
+/* 1 where b_N is in N*: the solution is zero at any friction state. */
+static int separates(const struct tact_local_problem *problem)
+{
+    const double *b = problem->b, *semi = problem->semi;
+    if (!tact_local_transmits_rolling(problem)) {
+        return b[0] >= 0.0;
+    }
+    const double v[3] = {b[0], -semi[0] * b[5], semi[1] * b[4]};
+    struct normal_patch patch;
+    patch.corners = problem->corners;
+    for (int i = 0; i < patch.corners; i++) {
+        patch.corner[i][0] = problem->corner[i][0] / semi[0];
+        patch.corner[i][1] = problem->corner[i][1] / semi[1];
+    }
+    return tact_normal_patch_opens(&patch, v);
+}
+
 int tact_local_cone(const struct tact_local_problem *problem, double r[6])
 {
     int by;
@@ -426,8 +443,13 @@ int tact_local_cone_by(const struct tact_local_problem *problem, double r[6], in
         return 0;
     }
     int limits = tact_local_active_set(problem, r);
-    *by = limits < 0 ? TACT_COUNT_SEARCH : TACT_COUNT_ACTIVE_SET;
+    *by = TACT_COUNT_ACTIVE_SET;
+    if (limits < 0 && separates(problem)) {
+        memset(r, 0, 6 * sizeof *r);
+        return TACT_LIMIT_OPEN;
+    }
     if (limits < 0) {
+        *by = TACT_COUNT_SEARCH;
         limits = tact_has_friction_points(problem) ? tact_local_search_points(problem, r)
                                                    : search_friction_state(problem, r);
     }

@@ -5,90 +5,143 @@
 #include "contact/simd_internal.h"
 #include "contact/vec.h"
 
-/* A row of the equations: coefficients of the three parts of friction, and the constant term. */
+/* Numbers of a row of the equations: the coefficients of the three parts of friction and a constant
+ * term, or the constant terms of up to four problems. */
 typedef double row __attribute__((vector_size(32)));
 
-/* Changes due to velocities (un, ut) and to each part of friction: w of the normal part and, with
- * it, v of friction's velocities. */
-static void compute_velocity_changes(const struct tact_active *a, const double *un,
-                                     const double *ut, row *w, row *v)
+/* By row, which lane is that part of friction: of the coefficients, and of constant terms alone. */
+static const row COEFFICIENTS[3] = {
+    {1.0, 0.0, 0.0, 0.0}, {0.0, 1.0, 0.0, 0.0}, {0.0, 0.0, 1.0, 0.0}};
+static const row CONSTANTS[3] = {{0.0}};
+
+/* Changes due to velocities un and ut, linear in the lanes: w of the normal part and, with it, v of
+ * friction's velocities. */
+static void compute_velocity_changes(const struct tact_active *a, const row *un, const row *ut,
+                                     row *w, row *v)
 {
-    const double *nt = a->nt, *tt = a->tt, *normal_response = a->normal_response;
-    row c[3];
+    const double *nt = a->nt, *normal_response = a->normal_response;
     for (int i = 0; i < 3; i++) {
-        c[i] = (row){nt[3 * i], nt[3 * i + 1], nt[3 * i + 2], un[i]};
+        w[i] = -(un[0] * normal_response[3 * i] + un[1] * normal_response[3 * i + 1] +
+                 un[2] * normal_response[3 * i + 2]);
     }
     for (int i = 0; i < 3; i++) {
-        w[i] = -(c[0] * normal_response[3 * i] + c[1] * normal_response[3 * i + 1] +
-                 c[2] * normal_response[3 * i + 2]);
-    }
-    for (int i = 0; i < 3; i++) {
-        v[i] = (row){tt[3 * i], tt[3 * i + 1], tt[3 * i + 2], ut[i]};
+        v[i] = ut[i];
         v[i] += w[0] * nt[i] + w[1] * nt[3 + i] + w[2] * nt[6 + i];
     }
 }
 
 /* Adds the change of friction's direction to the equations of slip, and that of its limit, on a
  * surface of points. dm: change of the torsion. */
-static void add_point_surface_terms(const struct tact_active *a, const row *dm, row *out)
+static void add_point_surface_terms(const struct tact_active *a, const row *unit, const row *dm,
+                                    row *out)
 {
     const double *normal = a->normal, *b = a->bend, gamma = a->gamma;
     for (int i = 0; i < 3; i++) {
-        out[i] += (row){b[3 * i] * gamma, b[3 * i + 1] * gamma, 0.0, 0.0};
+        out[i] += unit[0] * (b[3 * i] * gamma) + unit[1] * (b[3 * i + 1] * gamma);
         out[i] += *dm * (b[3 * i + 2] * gamma);
     }
-    out[3] += ((row){normal[0], normal[1], 0.0, 0.0} + *dm * normal[2]) * a->per_force;
+    out[3] += (unit[0] * normal[0] + unit[1] * normal[1] + *dm * normal[2]) * a->per_force;
 }
 
 /* The equations of slip, from changes w of the normal part and v of friction's velocities; the
  * fourth is that of the limit. */
-static void slip_equations(const struct tact_active *a, const row *w, const row *v, row *out)
+static void slip_equations(const struct tact_active *a, const row *unit, const row *w, const row *v,
+                           row *out)
 {
     const double *t = a->t, *y = a->y, m = a->m, square = m * m;
     double inverse = a->per_force, w0 = a->gamma * a->w[0], w1 = a->gamma * a->w[1];
     row y0 = (w[1] - w[0] * y[0]) * inverse, y1 = (w[2] - w[0] * y[1]) * inverse;
-    row along = {t[0], t[1], 0.0, 0.0}, turn = {a->beta * y[1], -a->alpha * y[0], 1.0, 0.0};
+    row along = unit[0] * t[0] + unit[1] * t[1];
+    row turn = unit[0] * (a->beta * y[1]) - unit[1] * (a->alpha * y[0]) + unit[2];
     row dm = (turn + y1 * (a->beta * t[0]) - y0 * (a->alpha * t[1]));
     if (tact_has_friction_points(a->law)) {
         out[0] = v[0] - (y1 * a->ut[2] + v[2] * y[1]) * a->beta;
         out[1] = v[1] + (y0 * a->ut[2] + v[2] * y[0]) * a->alpha;
         out[2] = v[2];
         out[3] = w[0] * (-0.5 * (a->g * inverse * inverse + 1.0));
-        add_point_surface_terms(a, &dm, out);
+        add_point_surface_terms(a, unit, &dm, out);
         return;
     }
     row bent = (along * square - dm * (a->f * m)) * (a->gamma * a->curvature);
     out[0] = v[0] - (y1 * a->ut[2] + v[2] * y[1]) * a->beta + bent * (square * t[0]);
     out[1] = v[1] + (y0 * a->ut[2] + v[2] * y[0]) * a->alpha + bent * (square * t[1]);
     out[2] = v[2] - bent * (a->f * m) + dm * w1;
-    out[0][0] += w0;
-    out[1][1] += w0;
+    out[0] += unit[0] * w0;
+    out[1] += unit[1] * w0;
     out[3] = (along * a->w[0] + dm * (a->w[1] * m)) * inverse -
              w[0] * (0.5 * (a->g * inverse * inverse + 1.0));
 }
 
-/* Solves J t + pull gamma = rhs (three equations) and limit . t = rhs (the fourth). */
-static void solve_slip_equations(const struct tact_active *a, const row *eq, const double *left,
-                                 struct tact_active_change *out)
+/* The equations of friction and of its limit, and the changes w of the normal part. */
+static void find_equations(const struct tact_active *a, const row *unit, const row *un,
+                           const row *ut, row *w, row *out)
 {
-    double j[3][3], cross[3][3], dt[3], pull[3], by[3];
+    row v[3];
+    compute_velocity_changes(a, un, ut, w, v);
+    if (a->slips) {
+        slip_equations(a, unit, w, v, out);
+    } else {
+        memcpy(out, v, sizeof v);
+        out[3] = (row){0.0};
+    }
+}
+
+/* The coefficients of the equations, J t + pull gamma (three equations) and limit . t (the fourth),
+ * solved for t. */
+struct solution {
+    double cross[9]; /* the transposed inverse of J times its determinant */
+    double det, inverse;
+    double limit[3], by[3], along; /* by: response to pull; along: limit . by */
+};
+
+static void prepare_solution(const struct tact_active *a, const row *eq, struct solution *s)
+{
+    double j[3][3], pull[3];
     for (int i = 0; i < 3; i++) {
         tact_v3_set(j[i], eq[i][0], eq[i][1], eq[i][2]);
     }
-    tact_v3_cross(cross[0], j[1], j[2]);
-    tact_v3_cross(cross[1], j[2], j[0]);
-    tact_v3_cross(cross[2], j[0], j[1]);
-    double det = tact_v3_dot(j[0], cross[0]), inverse = 1.0 / det;
-    tact_m3_tmul_v3(dt, cross[0], left);
+    tact_v3_cross(s->cross, j[1], j[2]);
+    tact_v3_cross(s->cross + 3, j[2], j[0]);
+    tact_v3_cross(s->cross + 6, j[0], j[1]);
+    s->det = tact_v3_dot(j[0], s->cross);
+    s->inverse = 1.0 / s->det;
+    if (a->slips) {
+        tact_v3_set(s->limit, eq[3][0], eq[3][1], eq[3][2]);
+        tact_active_limit_surface_normal(a, pull);
+        tact_m3_tmul_v3(s->by, s->cross, pull);
+        s->along = tact_v3_dot(s->limit, s->by);
+    }
+}
+
+/* Solves for the right side `left`, then for the normal part, whose changes are w with its constant
+ * terms in that lane of `constant`. */
+static void solve_slip_equations(const struct tact_active *a, const struct solution *s,
+                                 const double *left, const row *w, const row *constant, int lane,
+                                 struct tact_active_change *out)
+{
+    double dt[3];
+    tact_m3_tmul_v3(dt, s->cross, left);
     out->gamma = 0.0;
     if (a->slips) {
-        const double limit[3] = {eq[3][0], eq[3][1], eq[3][2]};
-        tact_active_limit_surface_normal(a, pull);
-        tact_m3_tmul_v3(by, cross[0], pull);
-        out->gamma = (tact_v3_dot(limit, dt) - det * left[3]) / tact_v3_dot(limit, by);
-        tact_v3_axpy(dt, -out->gamma, by);
+        out->gamma = (tact_v3_dot(s->limit, dt) - s->det * left[3]) / s->along;
+        tact_v3_axpy(dt, -out->gamma, s->by);
     }
-    tact_v3_scale(out->t, dt, inverse);
+    tact_v3_scale(out->t, dt, s->inverse);
+    for (int i = 0; i < 3; i++) {
+        out->n[i] =
+            w[i][0] * out->t[0] + w[i][1] * out->t[1] + w[i][2] * out->t[2] + constant[i][lane];
+    }
+}
+
+/* The velocities per part of friction, with further velocities as the constant terms. */
+static void load_velocities(const struct tact_active *a, const double *un, const double *ut,
+                            row *normal, row *friction)
+{
+    const double *nt = a->nt, *tt = a->tt;
+    for (int i = 0; i < 3; i++) {
+        normal[i] = (row){nt[3 * i], nt[3 * i + 1], nt[3 * i + 2], un[i]};
+        friction[i] = (row){tt[3 * i], tt[3 * i + 1], tt[3 * i + 2], ut[i]};
+    }
 }
 
 TACT_TWICE(void, tact_active_unknown_changes,
@@ -96,20 +149,37 @@ TACT_TWICE(void, tact_active_unknown_changes,
             struct tact_active_change *out),
            (a, un, ut, more, out))
 {
-    row w[3], v[3], eq[4];
+    row normal[3], friction[3], w[3], eq[4];
+    struct solution s;
     double left[4];
-    compute_velocity_changes(a, un, ut, w, v);
-    if (a->slips) {
-        slip_equations(a, w, v, eq);
-    } else {
-        memcpy(eq, v, sizeof v);
-        eq[3] = (row){0.0};
-    }
+    load_velocities(a, un, ut, normal, friction);
+    find_equations(a, COEFFICIENTS, normal, friction, w, eq);
+    prepare_solution(a, eq, &s);
     for (int i = 0; i < 4; i++) {
         left[i] = -eq[i][3] - more[i];
     }
-    solve_slip_equations(a, eq, left, out);
-    for (int i = 0; i < 3; i++) {
-        out->n[i] = w[i][0] * out->t[0] + w[i][1] * out->t[1] + w[i][2] * out->t[2] + w[i][3];
+    solve_slip_equations(a, &s, left, w, w, 3, out);
+}
+
+TACT_TWICE(void, tact_active_respond_all,
+           (const struct tact_active *a, struct tact_active_change out[6]), (a, out))
+{
+    static const double none[3] = {0.0, 0.0, 0.0};
+    const double *unit = a->unit;
+    row normal[3], friction[3], w[3], eq[4];
+    struct solution s;
+    load_velocities(a, none, none, normal, friction);
+    find_equations(a, COEFFICIENTS, normal, friction, w, eq);
+    prepare_solution(a, eq, &s);
+    for (int half = 0; half < 2; half++) { /* velocities of n, then of t, of one row each */
+        row un[3] = {{0.0}}, ut[3] = {{0.0}}, constant[3], terms[4];
+        for (int i = 0; i < 3; i++) {
+            (half ? ut : un)[i] = COEFFICIENTS[i] * unit[3 * half + i];
+        }
+        find_equations(a, CONSTANTS, un, ut, constant, terms);
+        for (int k = 0; k < 3; k++) {
+            const double left[4] = {-terms[0][k], -terms[1][k], -terms[2][k], -terms[3][k]};
+            solve_slip_equations(a, &s, left, w, constant, k, &out[3 * half + k]);
+        }
     }
 }

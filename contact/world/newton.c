@@ -199,15 +199,19 @@ static int find_contact_response(const struct tact_world *world, const struct bl
     if (sticks(world, block)) {
         return sticking_contact_response(block, soft, e, c, a);
     }
-    for (int k = 0; k < 36; k++) { /* left: 1 + G (S - E) - p; right: G, and G e + p was */
-        const double *row = slope + 6 * (k / 6), *column = local->s + 6 * (k % 6);
-        left[k] = (k % 7 == 0) + tact_dot(row, column, 6) - row[k % 6] * soft[k % 6];
-        left[k] -= block->cross_coupled ? tact_dot(row, block->cross_cfm + 6 * (k % 6), 6) : 0.0;
-        left[k] -= k % 6 == 0 ? press[k / 6] : 0.0;
-        right[7 * (k / 6) + k % 6] = row[k % 6];
-    }
-    for (int k = 0; k < 6; k++) {
-        right[7 * k + 6] = tact_dot(slope + 6 * k, e, 6) + press[k] * was;
+    memset(left, 0, sizeof left);
+    tact_six_add_product(left, 1.0, slope, local->s);
+    for (int k = 0; k < 6; k++) { /* left: 1 + G (S - E) - p; right: G, and G e + p was */
+        const double *row = slope + 6 * k;
+        left[7 * k] += 1.0;
+        for (int j = 0; j < 6; j++) {
+            left[6 * k + j] -= row[j] * soft[j];
+            left[6 * k + j] -=
+                block->cross_coupled ? tact_dot(row, block->cross_cfm + 6 * j, 6) : 0.0;
+        }
+        left[6 * k] -= press[k];
+        memcpy(right + 7 * k, row, 6 * sizeof *right);
+        right[7 * k + 6] = tact_dot(row, e, 6) + press[k] * was;
     }
     return solve_response(left, right, c, a);
 }

@@ -16,11 +16,15 @@ typedef double tact_row4 __attribute__((vector_size(32), aligned(8), may_alias))
 TACT_TWICE(void, tact_six_add_product, (double *out, double sign, const double *a, const double *b),
            (out, sign, a, b))
 {
+    double factor[36];
+    for (int i = 0; i < 36; i += 4) {
+        *(tact_row4 *)(factor + i) = sign * *TACT_ROW4(a + i);
+    }
     for (int i = 0; i < 6; i++) {
         tact_row4 *wide = (tact_row4 *)(out + 6 * i), x = *wide;
         tact_row2 *rest = (tact_row2 *)(out + 6 * i + 4), y = *rest;
         for (int k = 0; k < 6; k++) {
-            double s = sign * a[6 * i + k];
+            double s = factor[6 * i + k];
             x += s * *TACT_ROW4(b + 6 * k);
             y += s * *TACT_ROW(b + 6 * k + 4);
         }
@@ -67,25 +71,26 @@ TACT_INLINE void swap_matrix_rows(double *a, double *b)
     memcpy(b, t, sizeof t);
 }
 
-/* Divides row k by its pivot, and subtracts its multiple from all other rows. */
-TACT_INLINE void reduce(double m[6][WIDE], int k)
+/* Divides row k by its pivot, and subtracts its multiple from all other rows, of so many vectors.
+ */
+TACT_INLINE void reduce(double m[6][WIDE], int k, int vectors)
 {
     tact_row4 *pivot = (tact_row4 *)m[k];
     double inverse = 1.0 / m[k][k];
-    for (int j = k / 4; j < WIDE / 4; j++) {
+    for (int j = k / 4; j < vectors; j++) {
         pivot[j] *= inverse;
     }
     for (int i = 0; i < 6; i++) {
         tact_row4 *row = (tact_row4 *)m[i];
         double s = m[i][k];
-        for (int j = k / 4; j < WIDE / 4 && i != k; j++) {
+        for (int j = k / 4; j < vectors && i != k; j++) {
             row[j] -= s * pivot[j];
         }
     }
 }
 
 /* Gauss-Jordan elimination with row pivots. Returns 0 where all pivots of a column are zero. */
-static int eliminate(double m[6][WIDE])
+TACT_INLINE int eliminate(double m[6][WIDE], int vectors)
 {
     for (int k = 0; k < 6; k++) {
         int best = find_pivot_row(m, k);
@@ -95,7 +100,7 @@ static int eliminate(double m[6][WIDE])
         if (best != k) {
             swap_matrix_rows(m[k], m[best]);
         }
-        reduce(m, k);
+        reduce(m, k, vectors);
     }
     return 1;
 }
@@ -107,7 +112,10 @@ TACT_TWICE(int, tact_six_solve, (const double *a, double *b, int columns), (a, b
         memcpy(m[i], a + 6 * i, 6 * sizeof *a);
         memcpy(m[i] + 6, b + columns * i, (size_t)columns * sizeof *b);
     }
-    if (!eliminate(m)) {
+    const int solved = columns <= 2   ? eliminate(m, 2)
+                       : columns <= 6 ? eliminate(m, 3)
+                                      : eliminate(m, 4);
+    if (!solved) {
         return 0;
     }
     for (int i = 0; i < 6; i++) {
