@@ -4,6 +4,7 @@
 
 #include <jansson.h>
 #include "rt/device.h"
+#include "rt/scene/scene.h"
 
 enum { CALIBRATE_MOST = 128, CALIBRATE_NUMBERS = 8 };
 
@@ -30,6 +31,11 @@ struct calibrate_options {
     const char *points;  /* its true values; */
     int degree;          /* degree of the polynomial */
     const char *zero;    /* or the force-torque sensor */
+    const char *axis;    /* or the input of a haptic device that is driven, */
+    const char *drive;   /* the output that drives it, */
+    double limit;        /* the most force [N, N m], */
+    double travel;       /* how far it may go from where it is [m, rad]; */
+    const char *plot;    /* picture of the walls, or NULL */
     double seconds;      /* duration of a measurement [s] */
     double sweep;        /* time for moving the axes [s] */
     double wait;         /* before each step; negative: for the Enter key */
@@ -65,5 +71,9 @@ int calibrate_channel(const struct calibrate_options *o, const struct tact_devic
                       struct calibrate_file *file);
 int calibrate_zero(const struct calibrate_options *o, const struct tact_device *device,
                    const char *gauges, struct calibrate_file *file);
+
+/* calibrate_drive.c: finds the numbers of a haptic axis, and the walls that it renders. */
+int calibrate_haptic(const struct calibrate_options *o, const struct tact_scene *scene,
+                     const struct tact_scene_device *def);
 
 #endif

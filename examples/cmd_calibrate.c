@@ -19,9 +19,8 @@ static const char help[] =
     "usage: tact calibrate NAME [OPTION]...\n\n"
     "Measures a device and writes its calibration file, which a scene refers to by\n"
     "devices[].calibration. NAME is a device of the scene, or without --scene an attached input\n"
-    "device: its name, a part of it, or its path (tact devices). Nothing is driven; says on "
-    "stderr\n"
-    "what to do, and waits for the Enter key before each step.\n\n"
+    "device: its name, a part of it, or its path (tact devices). Nothing is driven but a\n"
+    "haptic device; says on stderr what to do, and waits for the Enter key before each step.\n\n"
     "An input device: where its axes rest, how far they go, their dead zones.\n"
     "  --sweep S        how long the axes are moved; default 15\n\n"
     "A measurement card (needs --scene), by one of\n"
@@ -29,6 +28,13 @@ static const char help[] =
     "                   of these values, in its unit, one after the other\n"
     "  --degree N       of the polynomial, 1 to 3; default 1\n"
     "  --zero SENSOR    what the gauges of a force-torque sensor are without load\n\n"
+    "A haptic device (needs --scene), by one of its axes, which is driven to and fro:\n"
+    "  --axis INPUT --drive OUTPUT   position or angle, and its force or torque\n"
+    "  --limit N        most force or torque; --travel M: how far it may go, either way, from\n"
+    "                   where it is; nothing is driven beyond\n"
+    "  --plot OUT       .png, .svg or .pdf: the walls that it renders, and the analytic line\n"
+    "  prints the numbers for `device` of a coupling: mass, damping, delay, friction and\n"
+    "  resolution; and how stiff a wall was stable at each of four dampings\n\n"
     "  --scene FILE     the scene that has the device\n"
     "  --output FILE    default: the scene's devices[].calibration, else NAME.calibration.yaml\n"
     "                   (letters and digits). What the scene's file has besides is kept\n"
@@ -37,7 +43,9 @@ static const char help[] =
     "  --wait S         before each step, instead of the Enter key\n"
     "  --json           one JSON object on stdout, once it is written: {device, file}, and axes\n"
     "                   [{name, moved, lowest, rest, highest, width}], or points [{volts, value,\n"
-    "                   map}], coefficients and worst, or gauges [{name, bias, unit, noise}]\n"
+    "                   map}], coefficients and worst, or gauges [{name, bias, unit, noise}]; of\n"
+    "                   a haptic axis {mass, damping, friction, delay, resolution, difference,\n"
+    "                   walls [{damping, stiffness, line}]}\n"
     "  --help           this text\n\n"
     "exit codes:\n"
     "  0  measured and written\n"
@@ -46,7 +54,8 @@ static const char help[] =
     "examples:\n"
     "  tact calibrate X-Box\n"
     "  tact calibrate board --scene rig.yaml --channel angle --points '0 0.785 1.571'\n"
-    "  tact calibrate board --scene rig.yaml --zero wrist\n";
+    "  tact calibrate board --scene rig.yaml --zero wrist\n"
+    "  tact calibrate stick --scene tool.yaml --axis x --drive fx --limit 4 --travel 0.02\n";
 
 /* Files in the scene's folder. A missing calibration is an empty one. */
 static int get_file(void *user, const char *name, const void **data, uint64_t *size)
@@ -287,7 +296,9 @@ static int calibrate_of_scene(const struct calibrate_options *o)
         fprintf(stderr, "tact: %s has no device %s\n", o->scene, o->device);
         code = EXIT_USAGE;
     }
-    code = code ? code : measure_device(o, def, scene->directory);
+    code = code      ? code
+           : o->axis ? calibrate_haptic(o, scene, def)
+                     : measure_device(o, def, scene->directory);
     tact_scene_free(scene);
     return code;
 }
@@ -348,6 +359,21 @@ static int parse_option(char *name, int c, struct calibrate_options *o)
     case 'p':
         o->points = optarg;
         break;
+    case 'a':
+        o->axis = optarg;
+        break;
+    case 'D':
+        o->drive = optarg;
+        break;
+    case 'P':
+        o->plot = optarg;
+        break;
+    case 'L':
+        bad = parse_number_within(optarg, 1e-6, 1e4, &o->limit);
+        break;
+    case 'T':
+        bad = parse_number_within(optarg, 1e-6, 100.0, &o->travel);
+        break;
     case 'z':
         o->zero = optarg;
         break;
@@ -370,19 +396,16 @@ static int parse_option(char *name, int c, struct calibrate_options *o)
 
 int cmd_calibrate(int argc, char **argv)
 {
-    static const struct option longs[] = {{"scene", required_argument, NULL, 's'},
-                                          {"output", required_argument, NULL, 'o'},
-                                          {"channel", required_argument, NULL, 'c'},
-                                          {"points", required_argument, NULL, 'p'},
-                                          {"degree", required_argument, NULL, 'd'},
-                                          {"zero", required_argument, NULL, 'z'},
-                                          {"seconds", required_argument, NULL, 't'},
-                                          {"sweep", required_argument, NULL, 'm'},
-                                          {"wait", required_argument, NULL, 'w'},
-                                          {"json", no_argument, NULL, 'j'},
-                                          {"force", no_argument, NULL, 'F'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {NULL, 0, NULL, 0}};
+    static const struct option longs[] = {
+        {"scene", required_argument, NULL, 's'},   {"output", required_argument, NULL, 'o'},
+        {"channel", required_argument, NULL, 'c'}, {"points", required_argument, NULL, 'p'},
+        {"degree", required_argument, NULL, 'd'},  {"zero", required_argument, NULL, 'z'},
+        {"axis", required_argument, NULL, 'a'},    {"drive", required_argument, NULL, 'D'},
+        {"limit", required_argument, NULL, 'L'},   {"travel", required_argument, NULL, 'T'},
+        {"plot", required_argument, NULL, 'P'},    {"seconds", required_argument, NULL, 't'},
+        {"sweep", required_argument, NULL, 'm'},   {"wait", required_argument, NULL, 'w'},
+        {"json", no_argument, NULL, 'j'},          {"force", no_argument, NULL, 'F'},
+        {"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0}};
     struct calibrate_options o = {.degree = 1, .sweep = 15.0, .wait = -1.0};
     int c;
     while ((c = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
@@ -400,6 +423,12 @@ int cmd_calibrate(int argc, char **argv)
     o.device = argv[optind];
     if (!!o.channel != !!o.points || (o.channel && o.zero)) {
         return command_usage(argv[0], "expected --channel with --points, or --zero");
+    }
+    const int haptic = o.axis && o.drive && o.limit > 0.0 && o.travel > 0.0;
+    if ((o.axis || o.drive || o.plot || o.limit > 0.0 || o.travel > 0.0) &&
+        (!haptic || o.channel || o.zero || !o.scene)) {
+        return command_usage(argv[0],
+                             "a haptic axis needs --scene, --axis, --drive, --limit and --travel");
     }
     if ((o.channel || o.zero) && !o.scene) {
         return command_usage(argv[0], "a measurement card needs --scene, which has its inputs");

@@ -3,9 +3,10 @@
  * by a motor, both with the limits of real ones. Its channels take any names, so that it stands in
  * a scene where the device stood that it is the twin of.
  *
- * Each axis moves by  mass x'' = force - damping x' - stiffness (x - rest) + hand + push, which is
- * solved exactly over a tick: the force is held, the hand's target is a straight line in between.
- * It depends on the scene's time only, so the same scene yields the same values in every run.
+ * Each axis moves by  mass x'' = force - damping x' - friction - stiffness (x - rest) + hand +
+ * push, which is solved exactly over a tick: the force is held, the hand's target is a straight
+ * line in between. It depends on the scene's time only, so the same scene yields the same values in
+ * every run.
  *
  * Numbers are one for all axes, or a list with one for each; rows of two likewise. [m] and [N]
  * stand for [rad] and [N m] as well.
@@ -25,6 +26,7 @@
  *   units           "rad 1": of the axes' readings, for people and logs; default m
  *   mass            required; [kg], over 0
  *   damping         [N s/m]; default 0
+ *   friction        [N] dry; default 0
  *   stiffness       [N/m] toward rest; default 0
  *   rest            [m]; default 0
  *   start           [m] position at the start, at rest; default 0

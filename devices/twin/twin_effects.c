@@ -142,7 +142,7 @@ double tact_twin_effect(const struct tact_twin *self, const struct tact_twin_axi
 
 void tact_twin_apply_friction(const struct tact_twin *self, struct tact_twin_axis *a)
 {
-    const double most = a->effect_friction * self->level[TACT_TWIN_FRICTION];
+    const double most = a->friction + a->effect_friction * self->level[TACT_TWIN_FRICTION];
     const double by_mass = self->period * self->period / a->mass;
     if (most > 0.0) {
         /* constant over the tick, at most as large as stops the motion at its end */

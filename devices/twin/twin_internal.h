@@ -40,7 +40,7 @@ enum tact_twin_effect {
 
 struct tact_twin_axis {
     /* as set */
-    double mass, damping, stiffness, rest, start;
+    double mass, damping, friction, stiffness, rest, start;
     double strength, limit; /* strength and limit of the motor; limit may be infinite */
     double scale, origin,
         step; /* scale, origin and step of the reading; step 0: none, otherwise from the origin */

@@ -204,6 +204,7 @@ int tact_twin_read_motion(struct tact_twin *self, const struct tact_device_confi
     static const struct axis_setting axis_setting[] = {
         CHECK_EACH_AXIS_SETTING("mass", mass, POSITIVE),
         CHECK_EACH_AXIS_SETTING("damping", damping, NOT_NEGATIVE),
+        CHECK_EACH_AXIS_SETTING("friction", friction, NOT_NEGATIVE),
         CHECK_EACH_AXIS_SETTING("stiffness", stiffness, NOT_NEGATIVE),
         CHECK_EACH_AXIS_SETTING("rest", rest, ANY),
         CHECK_EACH_AXIS_SETTING("start", start, ANY),

@@ -18,8 +18,10 @@ distance    distances, depths and contact polygons of convex solids against exac
 field       pressure fields of meshes against exact numbers, and a section
 doctor      checks with status, found and fix
 calibrate   what it refuses, on a machine without devices; vm_devices has the rest
+haptic      a driven axis: what is found of twins, and how stiff a wall they render
 devices     what is attached, a scene for each, what opens what is closed; nothing is no error
 """
+import cmath
 import glob
 import json
 import math
@@ -777,10 +779,61 @@ def calibrate(folder):
     refused(["pad", "--scene", scene], "bodies", 2)
 
 
+def exact_wall(mass, damping, delay, wall):
+    """Largest stable stiffness [N/m] of a sampled wall with a damper, on a free axis: on the unit circle the characteristic
+    equation gives the stiffness, which is real at the limit."""
+    period, tau = 1e-3, mass / damping
+
+    def stiffness(theta):
+        z, decay = cmath.exp(1j * theta), math.exp(-period / tau)
+        plant = (period / (z - 1) - tau * (1 - decay) / (z - decay)) / damping
+        return -z ** delay / plant - wall * (1 - 1 / z) / period
+
+    points = [stiffness(0.002 * k) for k in range(1, 1570)]
+    return min(a.real - a.imag * (b.real - a.real) / (b.imag - a.imag)
+               for a, b in zip(points, points[1:]) if a.imag * b.imag <= 0 and a.real > 0)
+
+
+def haptic(folder):
+    """A twin's own mass, damping, delay, steps and friction are found, and the stiffest wall at each damping is within 10 % of
+    the exact limit of the sampled axis, at three delays and two resolutions."""
+    scene, picture = f"{folder}/sticks.yaml", f"{folder}/walls.png"
+    sticks = [(f"s{delay}{k}", delay, step) for delay in (0, 1, 2) for k, step in enumerate((1e-5, 3e-5))]
+    with open(scene, "w") as file:
+        file.write("name: sticks\ndevices:\n")
+        for name, delay, step in sticks:
+            file.write(f"  - {{name: {name}, type: twin, settings: {{axes: x, forces: f, mass: 0.1, damping: 1, "
+                       f"force_delay: {delay * 1e-3}, step: {step}}}}}\n")
+        file.write("  - {name: dry, type: twin, settings: {axes: x, forces: f, mass: 0.3, damping: 2, friction: 0.1}}\n"
+                   "  - {name: stuck, type: twin, settings: {axes: x, forces: f, mass: 0.3, friction: 20}}\n")
+    words = ["--scene", scene, "--axis", "x", "--drive", "f", "--limit", "8", "--travel", "0.03", "--json"]
+    assert abs(exact_wall(0.1, 1, 1, 0) - 668.5) < 0.5 and abs(exact_wall(0.1, 1, 0, 0) - 2003) < 2
+    for name, delay, step in sticks:
+        found = json.loads(tact("calibrate", name, *words)[0])
+        assert abs(found["mass"] - 0.1) < 1e-3 and abs(found["damping"] - 1) < 0.02, found
+        assert abs(found["delay"] - delay * 1e-3) < 1e-9 and abs(found["resolution"] - step) < 1e-3 * step, found
+        assert found["friction"] < 1e-3 and len(found["walls"]) == 4, found
+        for wall in found["walls"]:
+            exact = exact_wall(0.1, 1, delay, wall["damping"])
+            print(f"{delay} ticks late, steps of {step} m, damping {wall['damping']:.3f}: {wall['stiffness']:.0f} of {exact:.0f}")
+            assert abs(wall["stiffness"] / exact - 1) < 0.1, (wall, exact)
+    out = tact("calibrate", "dry", *words[:-1], "--plot", picture)[0]
+    mass, damping, friction = (float(out.split(f"{key}: ")[1].split(",")[0]) for key in ("mass", "damping", "friction"))
+    assert abs(mass - 0.3) < 3e-3 and abs(damping - 2) < 0.04 and abs(friction - 0.1) < 2e-3, out
+    assert open(picture, "rb").read(4) == b"\x89PNG"
+    out, err = tact("calibrate", "stuck", *words, code=1)
+    assert not out and "does not move by the force" in err[0], err
+    for missing in range(2, 10, 2):
+        assert "needs --scene, --axis" in tact("calibrate", "dry", *words[:missing], *words[missing + 2:], code=2)[1][0]
+    assert "has no channel y" in tact("calibrate", "dry", *words[:3], "y", *words[4:], code=2)[1][0]
+    assert "exists" in tact("calibrate", "dry", *words, "--plot", picture, code=2)[1][0]
+
+
 def main():
     global TACT, CHANGE_LOG
     subjects = {f.__name__: f for f in (help, bad_scenes, fault, deep, report, stop, live, replay, onto, recover, damage,
-                                        mesh_check, moments, distance, field, doctor, devices, calibrate)}
+                                        mesh_check, moments, distance, field, doctor, devices, calibrate,
+                                        haptic)}
     if len(sys.argv) != 5 or sys.argv[1] not in subjects:
         sys.exit(__doc__)
     subject, (TACT, CHANGE_LOG) = subjects[sys.argv[1]], sys.argv[2:4]

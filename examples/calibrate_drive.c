@@ -1,0 +1,136 @@
+/* tact calibrate: opens a haptic device by its settings in the scene, drives one axis of it, and
+ * reports what the axis is and how stiff a wall it renders. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include "calibrate.h"
+#include "calibrate_haptic.h"
+#include "command.h"
+#include "contact/number.h"
+#include "devices/registry.h"
+#include "output.h"
+#include "rt/clock.h"
+#include "text.h"
+
+static int find_axis_channel(const struct tact_device_channel *channels, int count,
+                             const char *name)
+{
+    for (int i = 0; i < count; i++) {
+        if (!strcmp(channels[i].name, name)) {
+            return i;
+        }
+    }
+    fprintf(stderr, "tact: the device has no channel %s\n", text_shown(name));
+    return -1;
+}
+
+static int open_axis(const struct calibrate_options *o, const struct tact_scene *scene,
+                     const struct tact_scene_device *def, struct tact_device *device,
+                     struct haptic_axis *axis)
+{
+    static int quiet = 1;
+    struct tact_error err = {.line = 0};
+    size_t count;
+    const struct tact_device_type *const *known = tact_devices_builtin(&count);
+    const struct tact_device_type *type = tact_device_type_find(known, count, def->type);
+    const struct tact_device_config config = {.name = def->name,
+                                              .directory = scene->directory,
+                                              .file = o->scene,
+                                              .settings = def->settings,
+                                              .setting_count = (int)def->settings_count,
+                                              .period = scene->period,
+                                              .messages = {command_message, &quiet}};
+    if (!type) {
+        fprintf(stderr, "tact: no device type %s\n", text_shown(def->type));
+        return EXIT_USAGE;
+    }
+    if (type->open(&config, device, &err)) {
+        command_error(&err);
+        return EXIT_BAD;
+    }
+    *axis = (struct haptic_axis){
+        .device = device,
+        .input = find_axis_channel(device->info.input, device->info.input_count, o->axis),
+        .output = find_axis_channel(device->info.output, device->info.output_count, o->drive),
+        .limit = o->limit,
+        .travel = o->travel,
+        .period = scene->period,
+        .timed = strcmp(def->type, "twin") != 0,
+        .start_ns = tact_clock_now()};
+    if (axis->input < 0 || axis->output < 0 || !device->ops->write) {
+        device->ops->close(device->self);
+        return EXIT_USAGE;
+    }
+    return EXIT_GOOD;
+}
+
+static void print_found(const struct haptic_found *found, const struct haptic_width *width)
+{
+    char text[512];
+    tact_number_print(text, sizeof text,
+                      "device: {mass: %.6g, damping: %.6g, delay: %.6g, friction: %.6g, "
+                      "resolution: %.6g}\n",
+                      found->mass, found->damping, found->delay, found->friction,
+                      found->resolution);
+    fputs(text, stdout);
+    for (int i = 0; i < HAPTIC_DAMPINGS; i++) {
+        tact_number_print(text, sizeof text,
+                          "# wall with damping %.4g: stable to %.6g, (b + B) / (T/2 + delay) is "
+                          "%.6g\n",
+                          width->damping[i], width->stiffness[i], width->line[i]);
+        fputs(text, stdout);
+    }
+}
+
+static int report_found(json_t *report, const struct haptic_found *found,
+                        const struct haptic_width *width)
+{
+    json_t *walls = json_array();
+    for (int i = 0; i < HAPTIC_DAMPINGS; i++) {
+        json_array_append_new(walls,
+                              json_pack("{s:f, s:f, s:f}", "damping", width->damping[i],
+                                        "stiffness", width->stiffness[i], "line", width->line[i]));
+    }
+    json_object_update_new(report,
+                           json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:o}", "mass", found->mass,
+                                     "damping", found->damping, "friction", found->friction,
+                                     "delay", found->delay, "resolution", found->resolution,
+                                     "difference", found->difference, "walls", walls));
+    return json_dumpf(report, stdout, JSON_INDENT(2)) || puts("") < 0 ? EXIT_BAD : EXIT_GOOD;
+}
+
+int calibrate_haptic(const struct calibrate_options *o, const struct tact_scene *scene,
+                     const struct tact_scene_device *def)
+{
+    struct tact_device device = {.ops = NULL};
+    struct haptic_axis axis;
+    struct haptic_found found;
+    struct haptic_width width;
+    int code =
+        o->plot ? output_allowed("tact calibrate", o->plot, o->force, &o->scene, 1) : EXIT_GOOD;
+    code = code ? code : open_axis(o, scene, def, &device, &axis);
+    if (code) {
+        return code;
+    }
+    if (axis.timed) {
+        code = calibrate_step(o,
+                              "%s will be driven with up to %g N or N m: let it go, in the "
+                              "middle of its travel",
+                              o->axis, o->limit);
+        axis.start_ns = tact_clock_now();
+    }
+    code = code ? code : haptic_identify(&axis, &found);
+    code = code ? code : haptic_measure_width(&axis, &found, &width);
+    haptic_force(&axis, 0.0);
+    device.ops->close(device.self);
+    if (!code && axis.late) {
+        fprintf(stderr, "tact: %d ticks began late: what is found is no better than that\n",
+                axis.late);
+    }
+    if (!code && o->report) {
+        code = report_found(o->report, &found, &width);
+    } else if (!code) {
+        print_found(&found, &width);
+    }
+    return code || !o->plot ? code : haptic_draw(&width, &found, o->plot, o->force);
+}

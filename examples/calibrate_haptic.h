@@ -1,0 +1,54 @@
+/* tact calibrate: haptic axes, which are driven. */
+#ifndef TACT_EXAMPLES_CALIBRATE_HAPTIC_H
+#define TACT_EXAMPLES_CALIBRATE_HAPTIC_H
+
+#include <stdint.h>
+#include <stdio.h>
+#include "rt/device.h"
+
+/* An axis of an open device, with what guards it. */
+struct haptic_axis {
+    const struct tact_device *device;
+    int input, output; /* its channels */
+    double limit;      /* of the force [N] */
+    double travel;     /* from where it was at the start, beyond which nothing is driven [m] */
+    double period;     /* [s] */
+    int timed;         /* 1: ticks are at their time; 0: a twin, whose time is that of the ticks */
+    double home;       /* position at the start [m] */
+    int outside;       /* 1: beyond its travel in the last tick */
+    int late;          /* ticks that began a period late or more */
+    uint64_t tick;
+    int64_t start_ns;
+};
+
+/* What is found: the numbers of `device` of a coupling, and how well they agree. */
+struct haptic_found {
+    double mass, damping, friction, delay, resolution; /* [kg], [N s/m], [N], [s], [m] */
+    double difference; /* root mean square of position, model less reading [m] */
+};
+
+enum { HAPTIC_DAMPINGS = 4 };
+
+/* Largest stable stiffness of a wall at several dampings. */
+struct haptic_width {
+    double damping[HAPTIC_DAMPINGS];   /* of the wall [N s/m] */
+    double stiffness[HAPTIC_DAMPINGS]; /* found [N/m] */
+    double line[HAPTIC_DAMPINGS];      /* (b + B) / (T/2 + delay) [N/m] */
+};
+
+/* Reads the axis in the next tick; then its force is to be set. EXIT_BAD where it is lost. */
+int haptic_step(struct haptic_axis *axis, double *position);
+/* Sets the force, within the limit; 0 beyond the travel. */
+void haptic_force(struct haptic_axis *axis, double force);
+/* Brings the axis back by a spring and damper. */
+int haptic_settle(struct haptic_axis *axis, double stiffness, double damping);
+/* Pushes the axis to and fro and fits its numbers. Returns the exit code. */
+int haptic_identify(struct haptic_axis *axis, struct haptic_found *found);
+/* Raises the stiffness of a virtual wall at several dampings. Returns the exit code. */
+int haptic_measure_width(struct haptic_axis *axis, const struct haptic_found *found,
+                         struct haptic_width *width);
+/* Draws the two beside each other. Returns the exit code. */
+int haptic_draw(const struct haptic_width *width, const struct haptic_found *found,
+                const char *path, int force);
+
+#endif
