@@ -11,7 +11,8 @@
 /* Ways to solve the same tick. */
 enum bench_method {
     BENCH_PATCH,  /* one 6D contact a pair, as tact does by default */
-    BENCH_PAPER,  /* the same by Algorithm 1 as published: plain sweeps, ellipses, gradient normals
+    BENCH_PAPER,  /* one 6D contact a pair, by Algorithm 1 as published: plain sweeps, ellipses,
+                   * gradient normals
                    */
     BENCH_POINTS, /* contact points, plain projected Gauss-Seidel */
     BENCH_METHODS,

@@ -8,9 +8,9 @@
 enum convex_push {
     CONVEX_EXACT,        /* pressure over the surface, by an independent integrator in fine steps */
     CONVEX_DEEPEST,      /* a spring at the deepest point, in steps of h */
-    CONVEX_DEEPEST_FINE, /* the same in fine steps */
+    CONVEX_DEEPEST_FINE, /* a spring at the deepest point, in fine steps */
     CONVEX_FIELD,        /* by `model: field`, in ticks of h */
-    CONVEX_FIELD_COARSE, /* the same in ticks of 1 ms */
+    CONVEX_FIELD_COARSE, /* by `model: field`, in ticks of 1 ms */
     CONVEX_PUSHES
 };
 extern const char *const convex_push_names[CONVEX_PUSHES];

@@ -71,7 +71,7 @@ static int integrate_surface_pressure(const struct tact_shape *box, const struct
     return rc < 0 ? rc : 0;
 }
 
-/* The same of a spring at the lowest corner. */
+/* The upward force of a spring at the lowest corner, and where it acts, from the centre. */
 static void press_at_deepest_corner(const struct tact_pose *pose, double stiffness, double *force,
                                     double arm[3])
 {

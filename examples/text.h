@@ -15,7 +15,8 @@
  * does not fit ends in "...". room is at least 8. Returns out. */
 char *text_clean(const char *text, char *out, size_t room);
 
-/* The same in a static buffer, which is reused by the 16th call after this one; for one thread. */
+/* Converts text for a terminal as text_clean() does, into a static buffer, which is reused by the
+ * 16th call after this one; for one thread. */
 const char *text_shown(const char *text);
 
 /* A converted text, with its middle omitted where it has more letters than that. */

@@ -17,8 +17,8 @@ struct word_shape {
  * multiplied by scale. Must be released in any case. -EDOM: not a valid primitive; other negative
  * errno: an unusable file; *err is set. */
 int word_to_shape(const char *word, double scale, struct word_shape *out, struct tact_error *err);
-/* The same, but the triangles of a file are not checked: they are stored in out->soup, and the
- * shape has no mesh. */
+/* Parses a shape as word_to_shape() does, but the triangles of a file are not checked: they are
+ * stored in out->soup, and the shape has no mesh. */
 int word_to_surface(const char *word, double scale, struct word_shape *out, struct tact_error *err);
 /* Reads the triangles of an OBJ or STL file, unchecked. To be freed with tact_soup_free(). */
 int word_to_soup(const char *path, double scale, struct tact_soup *out, struct tact_error *err);

@@ -22,8 +22,8 @@ int tact_local_sticking_impulse(const struct tact_local_problem *problem, double
 double tact_local_limit_surface(const struct tact_local_problem *problem, double f, double m,
                                 double w[2]);
 
-/* The same, and the curvature: changes of w are dw[0] = m c and dw[1] = -f c with c = curvature (m
- * df - f dm) / 2. */
+/* The limit surface with its curvature: changes of w are dw[0] = m c and dw[1] = -f c with c =
+ * curvature (m df - f dm) / 2. */
 double tact_local_surface_curvature(const struct tact_local_problem *problem, double f, double m,
                                     double w[2], double *curvature);
 

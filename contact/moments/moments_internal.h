@@ -95,7 +95,8 @@ int tact_moments_convex(const struct tact_mesh *a, const struct tact_pose *pa,
                         struct tact_moments *out, double *planar,
                         struct tact_overlap_corners *corners);
 
-/** The same for the part of the overlap within planes in the world, n.r <= d. */
+/** Moments of two meshes, as tact_moments_convex(), of the part of their overlap within planes in
+ * the world, n.r <= d. */
 int tact_moments_within(const struct tact_mesh *a, const struct tact_pose *pa,
                         const struct tact_mesh *b, const struct tact_pose *pb,
                         const double (*plane)[4], int planes, struct tact_moments *out,

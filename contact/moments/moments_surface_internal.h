@@ -88,7 +88,8 @@ TACT_INLINE void tact_surface_integrate_waiting(struct tact_cut_surface *s)
 /** Integrates the waiting triangles and adds the lanes up. */
 void tact_surface_finish(struct tact_cut_surface *s, double size, struct tact_moment_sums *sums);
 
-/** The same for triangles in known planes: those computed from needles are inaccurate. */
+/** Integrates the waiting triangles with known planes: normals computed from needle-shaped
+ * triangles are inaccurate. */
 void tact_surface_integrate_coplanar(struct tact_cut_surface *s);
 
 /** Clears the unused lanes. */

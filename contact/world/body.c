@@ -92,7 +92,7 @@ static void quaternion_rate(const double *w, const double *q, double *rate)
     tact_quat_mul(rate, half, q);
 }
 
-/* The same for a free body with angular momentum l. */
+/* Time derivative of the quaternion of a free body with angular momentum l. */
 static void free_body_quaternion_rate(const struct tact_body *body, const double *q,
                                       const double *l, double *rate)
 {
@@ -120,7 +120,7 @@ static void runge_kutta_rotation_step(const struct tact_body *body, const double
     tact_quat_normalize(q);
 }
 
-/* The same at constant angular velocity. */
+/* Rotates a quaternion for a time h at constant angular velocity w. */
 static void rotate_at_constant_rate(const double *w, double h, double *q)
 {
     double rate[4];

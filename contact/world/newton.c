@@ -291,7 +291,8 @@ static void stick_equation(const struct tact_local_problem *local, const double 
     }
 }
 
-/* The same at a limit: (1 - p) d = G (e + W d_other) + p was. */
+/* Equation of the impulse change d of a contact at a limit: (1 - p) d = G (e + W d_other) + p was.
+ */
 static void limit_equation(const double *slope, const double *press, double was, const double *e,
                            const double *w, double *left, double *right)
 {

@@ -24,7 +24,7 @@
 
 #define SECOND_SOLVE_CFM                                                                           \
     1e-4 /* compliance of a jammed contact in its second solve, of its mobility */
-#define THIRD_SOLVE_CFM 1e-2 /* the same in its third solve */
+#define THIRD_SOLVE_CFM 1e-2 /* compliance of a jammed contact in its third solve */
 
 /* Each joint in the direction in which it moves the contact most. A hinge counts at least as if the
  * contact were at its radius of gyration. */

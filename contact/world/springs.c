@@ -14,9 +14,10 @@
  * its load at once. */
 #define RIGID_CFM 1e-6
 #define NEW_CONTACT_CFM 1e-9
-/* The same for anchored springs: 3e7 N/m at 1 kg and 1 kHz. A load that changes by the body's
- * weight deflects it by 3e-2 g h^2, 0.3 um, and a steady one not at all. While 100 balls roll into
- * a heap, 4 of 2000 ticks are not solved; with 1e-2 it is 13, with RIGID_CFM 435. */
+/* Compliance of anchored springs, relative to the mobility: 3e7 N/m at 1 kg and 1 kHz. A load that
+ * changes by the body's weight deflects it by 3e-2 g h^2, 0.3 um, and a steady one not at all.
+ * While 100 balls roll into a heap, 4 of 2000 ticks are not solved; with 1e-2 it is 13, with
+ * RIGID_CFM 435. */
 #define ANCHORED_CFM 3e-2
 #define POINT_PATCH_MEAN_SQUARE                                                                    \
     1e-12 /* mean square of a patch's extent [m^2] below which it is a point */

@@ -67,8 +67,9 @@ void tact_comedi_init_inputs(struct tact_comedi *self);
  *  @retval 0, or a negative errno */
 int tact_comedi_acquire_inputs(struct tact_comedi *self, int64_t now_ns);
 
-/** Like it, before the first tick: at the current time, from the recording, or recorded with that
- * tick. Not real-time safe. @retval the same; -ENODATA: the recording has no more of them */
+/** Reads the inputs before the first tick: at the current time, from the recording, or recorded
+ * with that tick. Not real-time safe. @retval the same; -ENODATA: the recording has no more of them
+ */
 int tact_comedi_acquire_before_ticks(struct tact_comedi *self, int64_t tick);
 
 /** Measures the bias of the sensors that request it. Waits; not real-time safe.

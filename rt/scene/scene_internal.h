@@ -125,7 +125,7 @@ int tact_scene_need_between(const struct tact_scene_check *check, const char *pa
 int tact_scene_need_absolute_within(const struct tact_scene_check *check, const char *owner,
                                     const char *key, const double *values, int count, double most,
                                     const char *unit);
-/* The same for coordinates: TACT_MESH_MAX_COORDINATE. */
+/* Requires the absolute value of coordinates to be at most TACT_MESH_MAX_COORDINATE. */
 int tact_scene_need_coordinates(const struct tact_scene_check *check, const char *owner,
                                 const char *key, const double *values, int count);
 int tact_scene_need_word(const struct tact_scene_check *check, const char *path, const char *text,

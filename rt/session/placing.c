@@ -15,7 +15,8 @@
     5000                      /* estimate: a ball or capsule with a mesh, solids with few facets */
 #define COST_MEAN_WEIGHT 0.05 /* weight of a new value in the mean of a cost */
 #define COST_RISE_WEIGHT                                                                           \
-    0.2 /* the same for a higher cost: a body that lands on another must soon leave the host */
+    0.2 /* weight of a new value that is higher: a body that lands on another must soon leave the  \
+           host */
 #define MAX_RESULT_AGE_TICKS 20 /* ticks: largest age for pairs for which the host has no time */
 #define OUTLIER_COST_MARGIN_NS                                                                     \
     20000 /* added to twice the cost: a longer measurement was interrupted */

@@ -354,7 +354,7 @@ void tact_session_free_pairs(struct tact_session *s);
 int tact_session_allocate_more_pairs(struct tact_session *s, int more);
 /* Permanent information about a pair, created on first use. Real-time safe. */
 struct session_pair *tact_session_pair(struct tact_session *s, int pair);
-/* The same, or NULL where there is none. */
+/* Permanent information about a pair, or NULL where it does not exist yet. */
 const struct session_pair *tact_session_find_known_pair(const struct tact_session *s, int pair);
 /* All of them, sorted by number. */
 struct session_pair **tact_session_sorted_pairs(struct tact_session *s);

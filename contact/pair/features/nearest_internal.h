@@ -24,7 +24,7 @@ int tact_nearest(const struct tact_core *a, const struct tact_pose *pose_a,
                  const struct tact_core *b, const struct tact_pose *pose_b,
                  double state[TACT_NEAREST_STATE], struct tact_separation *out);
 
-/* The same for two bounded cores with a given normal n (unit, world): the points are those farthest
+/* Nearest points of two bounded cores along a given normal n (unit, world): the points farthest
  * along it. Real-time safe. */
 void tact_nearest_along_normal(const struct tact_core *a, const struct tact_pose *pose_a,
                                const struct tact_core *b, const struct tact_pose *pose_b,

@@ -313,8 +313,8 @@ static void add_cylinder_line_end(const struct tact_core *core, double (*point)[
     }
 }
 
-/* The same over any three differences of the points of A and B: the three of the simplex need not
- * contain the nearest point, as the search stopped at another normal. */
+/* Combines any three differences of the points of A and B to the point nearest to the origin: the
+ * three of the simplex need not contain it, as the search stopped at another normal. */
 static void nearest_combination_of_any_three(struct farthest *f, const double apart[3],
                                              double least, double on_a[3])
 {

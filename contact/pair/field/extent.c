@@ -13,7 +13,8 @@
 #define THIN 2.0                      /* smallest number of cells across a part */
 #define COARSE_CELL_RATIO 2.0   /* cell over thickness, above which the pressure is not resolved */
 #define CELL_JOIN_TOLERANCE 0.1 /* tolerance for joining cells, over the cell */
-#define CELL_JOIN_TOLERANCE_LIMIT 0.02 /* the same, over the extent: upper limit */
+#define CELL_JOIN_TOLERANCE_LIMIT                                                                  \
+    0.02 /* upper limit of the tolerance for joining cells, over the extent */
 #define MAX_LATTICE_NODES                                                                          \
     4e6 /* maximum number of nodes of a lattice; a quarter for one that is refined automatically   \
          */

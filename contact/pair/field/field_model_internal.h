@@ -25,7 +25,8 @@ struct field_rule {
     double power; /* m */
     /* Integral of f dp: Q^m sum of weight f(node Q). */
     double node[TACT_FIELD_NODES], weight[TACT_FIELD_NODES];
-    /* The same of f that ends as a root of 1 - u: Q^m sum of root_weight f((1 - root^2) Q). */
+    /* Quadrature for an f that ends as a root of 1 - u: Q^m sum of root_weight f((1 - root^2) Q).
+     */
     double root[TACT_FIELD_NODES], root_weight[TACT_FIELD_NODES];
     double fit[3]; /* limit surface of a pressure (1 - r^2)^m, tact_patch.fit */
 };
