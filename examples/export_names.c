@@ -20,8 +20,9 @@ static void name_joints(struct export_names *n)
     for (int i = 0; i < n->view.joint_count; i++) {
         const struct tact_scene_log_joint *j = &n->view.joints[i];
         const char *link = strchr(j->name, '.');
-        const uint32_t at[] = {j->position, j->velocity, j->target, j->torque};
-        for (size_t k = 0; k < sizeof at / sizeof *at; k++) {
+        const uint32_t at[] = {j->position, j->velocity, j->target,
+                               j->torque,   j->reaction, j->stop};
+        for (size_t k = 0; k < (j->resists ? 6 : 4); k++) {
             set_element_name(n, at[k], link ? link + 1 : j->name);
         }
     }

@@ -8,7 +8,7 @@
 #include <xxhash.h>
 #include "info.h"
 
-#define MAX_RUNS_PER_ITEM 4
+#define MAX_RUNS_PER_ITEM 6
 #define PATCH 1 /* run of a contact */
 
 /* A body, joint or contact of a session, and the offset of its values in a record. */
@@ -54,9 +54,14 @@ static void add_items(struct items *items, const struct tact_scene_log *v)
     }
     for (int i = 0; i < v->joint_count; i++) {
         const struct tact_scene_log_joint *j = &v->joints[i];
+        const uint32_t more = (uint32_t)j->resists;
         add_item(items, "link", j->name,
-                 (struct run[MAX_RUNS_PER_ITEM]){
-                     {j->position, 1}, {j->velocity, 1}, {j->target, 1}, {j->torque, 1}});
+                 (struct run[MAX_RUNS_PER_ITEM]){{j->position, 1},
+                                                 {j->velocity, 1},
+                                                 {j->target, 1},
+                                                 {j->torque, 1},
+                                                 {j->reaction, more},
+                                                 {j->stop, more}});
     }
     for (int i = 0; i < v->constraint_count; i++) {
         const struct tact_scene_log_constraint *b = &v->constraints[i];

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "contact/linear.h"
 #include "contact/world/rows_internal.h"
 #include "contact/world/six_internal.h"
 #include "contact/world/world_internal.h"
@@ -99,6 +100,34 @@ void tact_direct_add_block(struct direct *d, const struct block *block, const do
             tact_six_add_product(out, 1.0, block->nodes[i].j, cj);
         }
     }
+}
+
+void tact_direct_add_bound(struct direct *d, const struct joint_bound *bound, double stiffness,
+                           double impulse)
+{
+    for (int k = 0; k < bound->node_count; k++) {
+        const struct bound_chart_node *node = &bound->nodes[k];
+        int column = d->row[node->node];
+        tact_axpy(d->rhs + 6 * column, impulse, node->y, node->dof);
+        for (int i = 0; i < bound->node_count; i++) {
+            const struct bound_chart_node *other = &bound->nodes[i];
+            int row = d->row[other->node];
+            double *out = i == k ? d->diagonal + 36 * (size_t)row : find_entry(d, row, column);
+            for (int m = 0; m < other->dof; m++) {
+                tact_axpy(out + 6 * m, stiffness * other->y[m], node->y, node->dof);
+            }
+        }
+    }
+}
+
+double tact_direct_rate(const struct direct *d, const struct joint_bound *bound)
+{
+    double sum = 0.0;
+    for (int k = 0; k < bound->node_count; k++) {
+        const struct bound_chart_node *node = &bound->nodes[k];
+        sum += tact_dot(node->y, d->rhs + 6 * d->row[node->node], node->dof);
+    }
+    return sum;
 }
 
 /* Subtracts L_ik U_kj for all pairs of entries of row k. */

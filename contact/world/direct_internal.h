@@ -2,10 +2,11 @@
  * Elimination of the contacts of an island, which leaves a system for its nodes: free bodies, and
  * chains of joints of hands. Each contact responds to a change of its nodes' velocities by dr = a +
  * C J dv. With it, M dv = f + J^T dr becomes (M - J^T C J) dv = f + J^T a, with six unknowns a
- * node. The matrix is sparse: a node has entries with the nodes that share a contact with it and
- * with those that fill-in adds, which a good order of elimination (direct_order.c) keeps few. M of
- * a chain is the identity; its unknowns without a joint stay 0. All functions are real-time safe,
- * except those that create and destroy.
+ * node; the bounds of joints (joint_bounds_internal.h) likewise, with one row y in place of J. The
+ * matrix is sparse: a node has entries with the nodes that share a contact with it and with those
+ * that fill-in adds, which a good order of elimination (direct_order.c) keeps few. M of a chain is
+ * the identity; its unknowns without a joint stay 0. All functions are real-time safe, except those
+ * that create and destroy.
  */
 #ifndef TACT_CONTACT_DIRECT_INTERNAL_H
 #define TACT_CONTACT_DIRECT_INTERNAL_H
@@ -16,6 +17,7 @@
 #define DIRECT_WIDTH 48 /* capacity: off-diagonal entries per node */
 
 struct block;
+struct joint_bound;
 struct tact_body;
 struct island;
 struct tact_world;
@@ -58,6 +60,10 @@ void tact_direct_set_mass_matrices(struct direct *d);
 /* Adds -J^T C J of a contact to the matrix. */
 void tact_direct_add_block(struct direct *d, const struct block *block, const double *c);
 
+/* Adds y y^T `stiffness` of a bound of a joint to the matrix, and y `impulse` to the right side. */
+void tact_direct_add_bound(struct direct *d, const struct joint_bound *bound, double stiffness,
+                           double impulse);
+
 /* Adds J^T r of a contact to the right side. */
 void tact_direct_add_rhs(struct direct *d, const struct block *block, const double *r);
 
@@ -68,5 +74,8 @@ void tact_direct_back_substitute(struct direct *d);
 /* u += J v, with v six numbers a row. */
 void tact_direct_velocity(const struct direct *d, const struct block *block, const double *v,
                           double *u);
+
+/* The change y v of the rate of a bound's joint, with v the solution. */
+double tact_direct_rate(const struct direct *d, const struct joint_bound *bound);
 
 #endif

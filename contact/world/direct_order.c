@@ -60,8 +60,16 @@ static void list_nodes(struct tact_world *world, const struct island *island)
     }
 }
 
-/* Finds the neighbours of each listed node, those with which it shares a contact. Nodes are
- * identified by their positions in the list. */
+static void make_neighbours(struct direct *d, int node, int other)
+{
+    int a = d->row[node], b = d->row[other];
+    if (a != b) {
+        set_bit(neighbours_of(d, a), b);
+    }
+}
+
+/* Finds the neighbours of each listed node, those with which it shares a contact or the bound of a
+ * joint. Nodes are identified by their positions in the list. */
 static void find_neighbours(struct tact_world *world, const struct island *island)
 {
     struct direct *d = &world->direct;
@@ -74,11 +82,15 @@ static void find_neighbours(struct tact_world *world, const struct island *islan
     for (int i = 0; i < island->blocks.count; i++) {
         const struct block *block = &world->blocks[island->blocks.at[i]];
         for (int k = 0; k < block->node_count * block->node_count; k++) {
-            int a = d->row[block->nodes[k / block->node_count].node];
-            int b = d->row[block->nodes[k % block->node_count].node];
-            if (a != b) {
-                set_bit(neighbours_of(d, a), b);
-            }
+            make_neighbours(d, block->nodes[k / block->node_count].node,
+                            block->nodes[k % block->node_count].node);
+        }
+    }
+    for (int i = 0; i < island->bounds.count; i++) {
+        const struct joint_bound *bound = &world->bounds.list[island->bounds.at[i]];
+        for (int k = 0; k < bound->node_count * bound->node_count; k++) {
+            make_neighbours(d, bound->nodes[k / bound->node_count].node,
+                            bound->nodes[k % bound->node_count].node);
         }
     }
     for (int i = 0; i < n; i++) {

@@ -17,7 +17,7 @@ static double contact_impulse_work(const struct tact_world *world, const struct 
 
 static double contact_work(const struct tact_world *world, const struct island *island)
 {
-    double work = tact_constraints_work(world, island);
+    double work = tact_constraints_work(world, island) + tact_joint_bounds_work(world, island);
     for (int i = 0; i < island->blocks.count; i++) {
         work += contact_impulse_work(world, &world->blocks[island->blocks.at[i]]);
     }

@@ -17,7 +17,8 @@ static int check_base(const struct tact_link_def *links, int count)
     for (int i = 0; i < count; i++) {
         int of_base = moves && i < TACT_HAND_BASE;
         if ((links[i].joint == TACT_JOINT_BASE) != of_base ||
-            (of_base && (links[i].parent != i - 1 || links[i].start != 0.0))) {
+            (of_base && (links[i].parent != i - 1 || links[i].start != 0.0 ||
+                         links[i].lower < links[i].upper || links[i].friction > 0.0))) {
             return -EINVAL;
         }
     }
@@ -33,12 +34,14 @@ static int is_massless_base_coordinate(const struct tact_link_def *def, int inde
 static int check_link_def(const struct tact_link_def *def, int index)
 {
     struct tact_body body;
-    double numbers = def->stiffness + def->damping + def->limit + def->start;
+    double numbers = def->stiffness + def->damping + def->limit + def->start + def->lower +
+                     def->upper + def->armature + def->viscous + def->friction;
     for (int i = 0; i < 3; i++) {
         numbers += def->axis[i] + def->origin.position[i] + def->center[i];
     }
     if (def->parent >= index || def->parent < -1 || !isfinite(numbers) || def->stiffness < 0.0 ||
-        def->damping < 0.0 || def->limit < 0.0 || !(tact_v3_norm(def->axis) > 0.0)) {
+        def->damping < 0.0 || def->limit < 0.0 || def->armature < 0.0 || def->viscous < 0.0 ||
+        def->friction < 0.0 || !(tact_v3_norm(def->axis) > 0.0)) {
         return -EINVAL;
     }
     return is_massless_base_coordinate(def, index)
@@ -75,7 +78,7 @@ int tact_hand_create(const struct tact_link_def *links, int count, const struct 
     size_t n = (size_t)(count > 0 ? count : 1);
     struct tact_hand *hand = calloc(1, sizeof *hand);
     struct link *all = calloc(n, sizeof *all);
-    double *numbers = calloc(n * n * 2 + n * (11 + TACT_NODE), sizeof *numbers);
+    double *numbers = calloc(n * n * 2 + n * (13 + TACT_NODE), sizeof *numbers);
     double **rows = calloc(n, sizeof *rows);
     if (!hand || !all || !numbers || !rows) {
         free(hand);
@@ -93,11 +96,21 @@ int tact_hand_create(const struct tact_link_def *links, int count, const struct 
     hand->mass = numbers;
     hand->factor = hand->mass + n * n;
     double *next = hand->factor + n * n;
-    double **slots[12] = {
-        &hand->state.q,      &hand->state.v,         &hand->state.target, &hand->state.target_rate,
-        &hand->state.torque, &hand->state.saturated, &hand->bias,         &hand->velocity,
-        &hand->rhs,          &hand->scratch,         &hand->inverse,      &hand->w};
-    for (int i = 0; i < 12; i++) {
+    double **slots[14] = {&hand->state.q,
+                          &hand->state.v,
+                          &hand->state.target,
+                          &hand->state.target_rate,
+                          &hand->state.torque,
+                          &hand->state.saturated,
+                          &hand->state.reaction,
+                          &hand->state.stop,
+                          &hand->bias,
+                          &hand->velocity,
+                          &hand->rhs,
+                          &hand->scratch,
+                          &hand->inverse,
+                          &hand->w};
+    for (int i = 0; i < 14; i++) {
         *slots[i] = next;
         next += n;
     }
@@ -191,7 +204,8 @@ static int factor_mass_with_drives(struct tact_hand *hand, double h)
     for (int i = 0; i < hand->count; i++) {
         const struct tact_link_def *def = &hand->links[i].def;
         diagonal[i] =
-            hand->state.saturated[i] == 0.0 ? h * def->damping + h * h * def->stiffness : 0.0;
+            h * def->viscous +
+            (hand->state.saturated[i] == 0.0 ? h * def->damping + h * h * def->stiffness : 0.0);
     }
     return tact_hand_factor(hand, diagonal);
 }

@@ -11,6 +11,12 @@
  * 0 the damper acts against the base, as that of a robot's drive does; with the rate of the target
  * it acts between the target and the joint, as that of a virtual coupling does.
  *
+ * A joint also has an armature, which adds to the diagonal of M, viscous friction V, which adds h V
+ * to it and acts where the drive is at its limit too, dry friction, and a range with a stop at each
+ * end. Dry friction and stops are constraints that the world solves together with the contacts
+ * (joint_bounds_internal.h): a joint ends no tick beyond a stop, and one that does not slip is at
+ * rest.
+ *
  * A base that moves has six coordinates, links 0 to 5 (tact_hand_base_links()): its displacement
  * from where it was created, world axes [m], and its rotation vector relative to its attitude then,
  * world axes [rad]. Their rates are the velocity of its frame's origin and its angular velocity,
@@ -49,6 +55,12 @@ struct tact_link_def {
     double damping;             /**< D >= 0 [N m s/rad] or [N s/m] */
     double limit;               /**< limit of the drive torque or force [N m] or [N]; 0: no limit */
     double start;               /**< joint value and target at the start [rad] or [m] */
+    double lower;               /**< lower stop of the joint value [rad] or [m] */
+    double upper;               /**< upper stop [rad] or [m]; no stops unless lower < upper */
+    double armature;            /**< inertia or mass of the drive's rotor, as it acts at the joint,
+                                     >= 0 [kg m^2] or [kg] */
+    double viscous;             /**< viscous friction V >= 0 [N m s/rad] or [N s/m] */
+    double friction;            /**< largest dry friction, >= 0 [N m] or [N] */
     double mass;                /**< [kg] > 0 */
     double center[3];           /**< center of mass [m], link frame */
     double inertia[6]; /**< about the centre of mass, link axes: xx yy zz xy xz yz [kg m^2] */
@@ -65,12 +77,16 @@ struct tact_hand_state {
     double *torque;   /**< drive torque of the last tick [N m, N], after limiting */
     double *saturated; /**< 1, -1: the drive was at its limit in that direction, else 0 [1]. Of a
                           base: the direction of its force or torque, which was at its limit */
+    double *reaction;  /**< torque of stops and dry friction in the last tick [N m, N]; the next
+                          solve starts from it */
+    double *stop; /**< -1: at the lower stop in the last tick, 1: at the upper one, else 0 [1] */
 };
 
 struct tact_hand;
 
 /** Creates a hand. -EINVAL for a parent that is not an earlier link, a mass or inertia that is not
- * physical, negative gains, a zero axis, or numbers that are not finite; -ENOMEM. */
+ * physical, negative gains, frictions or armature, a zero axis, stops or friction of a base, or
+ * numbers that are not finite; -ENOMEM. */
 TACT_API int tact_hand_create(const struct tact_link_def *links, int count,
                               const struct tact_pose *base, struct tact_hand **out);
 /** One of a base that moves, as a drive for forces or torques along and about all axes. */

@@ -113,6 +113,7 @@ void tact_hand_mass_matrix(struct tact_hand *hand, double *m)
         for (int j = i; j >= 0; j = hand->links[j].def.parent) {
             m[i * n + j] = m[j * n + i] = dot6(hand->links[j].motion, momentum);
         }
+        m[i * n + i] += link->def.armature;
     }
 }
 

@@ -45,7 +45,8 @@ struct tact_hand {
     double **rows; /* each joint's row of a contact's J; scratch */
 };
 
-/* Joint-space inertia M, n x n (composite rigid bodies; Featherstone 2008, chapter 6). */
+/* Joint-space inertia M with the armatures, n x n (composite rigid bodies; Featherstone 2008,
+ * chapter 6). */
 void tact_hand_mass_matrix(struct tact_hand *hand, double *m);
 
 /* Torques that keep the present rates constant under gravity (recursive Newton-Euler; Featherstone

@@ -40,9 +40,10 @@ struct search {
 
 struct island {
     struct list blocks, constraints, mechanisms; /* indices in the world */
+    struct list bounds;                          /* of joints of hands, likewise */
     struct list owners;                          /* bodies, then hands */
     int points;          /* 1: one of its contacts is solved as contact points */
-    int coupled;         /* 1: two contacts share a body or hand */
+    int coupled;         /* 1: two contacts or bounds of joints share a body or hand */
     int open;            /* 1: not solved yet */
     double residual;     /* largest residual of the last sweep, as in struct tact_solve_stats */
     double size, change; /* sums of squares of all impulses and of their changes in that sweep;

@@ -17,11 +17,12 @@ int tact_islands_create(struct tact_world *world)
 {
     struct islands *s = &world->islands;
     size_t owners = (size_t)owner_count(world), contacts = (size_t)world->contact_capacity;
-    size_t constraints = (size_t)world->constraint_count, unknowns = contacts * 6 + constraints;
+    size_t constraints = (size_t)world->constraint_count, bounds = (size_t)world->bounds.count;
+    size_t unknowns = contacts * 6 + constraints + bounds;
     s->list = calloc(owners + 1, sizeof *s->list);
     s->root = calloc(owners + 1, sizeof *s->root);
     s->number = calloc(owners + 1, sizeof *s->number);
-    s->items = calloc(contacts + 2 * constraints + owners + 1, sizeof *s->items);
+    s->items = calloc(contacts + 2 * constraints + bounds + owners + 1, sizeof *s->items);
     s->unknowns =
         calloc(unknowns * (VECTORS_PER_SEARCH + ANDERSON_VECTORS) + 1, sizeof *s->unknowns);
     return s->list && s->root && s->number && s->items && s->unknowns ? 0 : -ENOMEM;
@@ -88,6 +89,16 @@ static int island_of_mechanism(struct tact_world *world, int i)
                                 world->mechanisms.order[world->mechanisms.list[i].constraint]);
 }
 
+static int owner_of_bound(const struct tact_world *world, int i)
+{
+    return world->body_count + world->bounds.list[i].hand;
+}
+
+static int island_of_bound(struct tact_world *world, int i)
+{
+    return island_of_moving_owner(world, owner_of_bound(world, i), -1);
+}
+
 static int island_of_owner(struct tact_world *world, int i)
 {
     return island_of_moving_owner(world, i, i);
@@ -123,6 +134,9 @@ static void number_islands(struct tact_world *world)
     for (int i = 0; i < world->constraint_count; i++) {
         int a = owner_of_constraint(world, i, 0);
         number_island_of_root(s, find_root(s, a >= 0 ? a : owner_of_constraint(world, i, 1)));
+    }
+    for (int i = 0; i < world->bounds.count; i++) {
+        number_island_of_root(s, find_root(s, owner_of_bound(world, i)));
     }
 }
 
@@ -161,7 +175,8 @@ static void partition_unknowns(struct islands *s)
     double *next = s->unknowns;
     for (int i = 0; i < s->count; i++) {
         struct search *search = &s->list[i].search;
-        int n = s->list[i].blocks.count * 6 + s->list[i].constraints.count;
+        int n =
+            s->list[i].blocks.count * 6 + s->list[i].constraints.count + s->list[i].bounds.count;
         double **vectors[VECTORS_PER_SEARCH] = {
             &search->before, &search->after,         &search->scale,
             &search->next,   &search->best_impulses, &search->least_miss_impulses};
@@ -193,6 +208,9 @@ static int moves(const struct block *block, int side)
 static void find_uncoupled_contacts(struct tact_world *world)
 {
     for (int pass = 0; pass < 3; pass++) { /* sets to 0, counts, evaluates */
+        for (int i = 0; i < world->bounds.count && pass == 1; i++) {
+            world->hands[world->bounds.list[i].hand].touching++;
+        }
         for (int i = 0; i < world->block_count; i++) {
             struct block *block = &world->blocks[i];
             block->uncoupled = 1;
@@ -219,11 +237,14 @@ void tact_islands_find(struct tact_world *world)
                              island_of_constraint, room);
     room = fill_island_lists(world, offsetof(struct island, mechanisms), world->mechanisms.count,
                              island_of_mechanism, room);
+    room = fill_island_lists(world, offsetof(struct island, bounds), world->bounds.count,
+                             island_of_bound, room);
     fill_island_lists(world, offsetof(struct island, owners), owner_count(world), island_of_owner,
                       room);
     partition_unknowns(s);
     find_uncoupled_contacts(world);
     for (int i = 0; i < s->count; i++) {
+        s->list[i].coupled |= s->list[i].bounds.count > 1;
         for (int k = 0; k < s->list[i].blocks.count; k++) {
             const struct block *block = &world->blocks[s->list[i].blocks.at[k]];
             s->list[i].coupled |= !block->uncoupled;

@@ -251,6 +251,7 @@ static int find_newton_step(struct tact_world *world, const struct island *islan
         tact_direct_add_block(d, block, c);
         tact_direct_add_rhs(d, block, a);
     }
+    tact_joint_bounds_add_response(world, island, newton->compliance, d);
     if (!tact_direct_factor(d)) {
         return 0;
     }
@@ -260,6 +261,7 @@ static int find_newton_step(struct tact_world *world, const struct island *islan
         find_impulse_step(world, &world->blocks[island->blocks.at[i]], i, d->rhs, r);
         tact_axpy(r, 1.0, g + 6 * i, 6);
     }
+    tact_joint_bounds_step(world, island, newton->compliance, d, next + 6 * n);
     return 1;
 }
 
@@ -370,6 +372,7 @@ int tact_newton_step(struct tact_world *world, const struct island *island, cons
             differentiate_arm(world, block, x[6 * i], g + 6 * i, newton->impulse_by_force + 6 * i);
         }
     }
-    return island->blocks.count == 2 ? find_pair_step(world, island, x, g, next)
-                                     : find_newton_step(world, island, x, g, next);
+    return island->blocks.count == 2 && !island->bounds.count
+               ? find_pair_step(world, island, x, g, next)
+               : find_newton_step(world, island, x, g, next);
 }

@@ -30,20 +30,25 @@
 #define RESTING_SPEED_TICKS 2.0 /* ticks of free fall: contacts that move no faster rest */
 #define RESTART_GROWTH 10.0     /* growth of the residual that restarts Anderson acceleration */
 
-/* Reads the unknowns of the sweeps: six for each contact, then the free row of each joint. Impulses
- * of constrained rows follow from them. */
+/* Reads the unknowns of the sweeps: six for each contact, then the free row of each joint of a
+ * mechanism, then the bound of each joint of a hand. Impulses of constrained rows follow from them.
+ */
 static void read_impulses(struct tact_world *world, const struct island *island, double *out)
 {
     for (int i = 0; i < island->blocks.count; i++) {
         int contact = world->blocks[island->blocks.at[i]].contact;
         memcpy(out + 6 * i, world->contacts[contact].impulse, 6 * sizeof *out);
     }
-    tact_constraints_copy(world, island, out + 6 * island->blocks.count, 0);
+    out += 6 * island->blocks.count;
+    tact_constraints_copy(world, island, out, 0);
+    tact_joint_bounds_copy(world, island, out + island->constraints.count, 0);
 }
 
 static void write_impulses(struct tact_world *world, const struct island *island, double *next)
 {
-    tact_constraints_copy(world, island, next + 6 * island->blocks.count, 1);
+    double *of_joints = next + 6 * island->blocks.count;
+    tact_constraints_copy(world, island, of_joints, 1);
+    tact_joint_bounds_copy(world, island, of_joints + island->constraints.count, 1);
     for (int i = 0; i < island->blocks.count; i++) {
         const struct block *block = &world->blocks[island->blocks.at[i]];
         double *r = world->contacts[block->contact].impulse, delta[6];
@@ -62,6 +67,10 @@ void tact_sweeps_scale_impulses(struct tact_world *world, struct island *island,
     read_impulses(world, island, next);
     for (int i = 0; i < island->blocks.count * 6; i++) {
         next[i] *= share;
+    }
+    double *of_bounds = next + island->search.n - island->bounds.count;
+    for (int i = 0; i < island->bounds.count; i++) {
+        of_bounds[i] *= share;
     }
     write_impulses(world, island, next);
 }
@@ -234,7 +243,9 @@ static void compute_unknown_scales(const struct tact_world *world, const struct 
             scale[6 * i + k] = k < 3 ? 1.0 : world->blocks[island->blocks.at[i]].per_length;
         }
     }
-    tact_constraints_scale(world, island, scale + 6 * island->blocks.count);
+    scale += 6 * island->blocks.count;
+    tact_constraints_scale(world, island, scale);
+    tact_joint_bounds_scale(world, island, scale + island->constraints.count);
 }
 
 /* Extrapolates from the result of the sweep to the expected solution; the next sweep brings it back

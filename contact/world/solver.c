@@ -188,6 +188,9 @@ static void sweep_all(struct tact_world *world, struct tact_solve_stats *stats)
                                     island); /* momentum is balanced to rounding in any case */
             tact_openings_bound_unsolved(world, island);
             tact_energy_bound_unsolved(world, island);
+            /* No joint is beyond its stop in any case. For given contacts, the impulses of bounds
+             * leave the least energy that stops and friction can. */
+            tact_joint_bounds_sweep(world, island);
         }
     }
 }
@@ -211,6 +214,7 @@ int tact_world_solve(struct tact_world *world, struct tact_solve_stats *stats)
         warm_start(world, &world->blocks[i]);
     }
     predict_joint_impulses(world);
+    tact_joint_bounds_warm_start(world);
     tact_velocities_copy_all(world, world->pre_velocities);
     rc = rc ? rc : free_velocities(world, &stats->failed_hand);
     if (rc) {
@@ -220,11 +224,13 @@ int tact_world_solve(struct tact_world *world, struct tact_solve_stats *stats)
             c->spin_arm = 0.0;
         }
         tact_constraints_clear(world);
+        tact_joint_bounds_clear(world);
         tact_pieces_sum_results(world);
         return rc;
     }
     tact_velocities_copy_all(world, world->free_velocities);
     tact_constraints_assemble(world);
+    tact_joint_bounds_assemble(world);
     tact_islands_find(world);
     for (int i = 0; i < world->block_count; i++) {
         tact_assemble_schur(world, &world->blocks[i]);
@@ -246,6 +252,7 @@ int tact_world_solve(struct tact_world *world, struct tact_solve_stats *stats)
     tact_pieces_sum_results(world);
     tact_openings_finish_start(world);
     tact_constraints_store(world);
+    tact_joint_bounds_store(world);
     tact_world_notify_observer(world, TACT_SOLVE_STORED, stats);
     return 0;
 }

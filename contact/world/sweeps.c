@@ -100,6 +100,7 @@ void tact_sweep_island(struct tact_world *world, struct island *island)
 {
     island->size = island->change = 0.0;
     island->residual = tact_constraints_sweep(world, island);
+    island->residual = tact_max(island->residual, tact_joint_bounds_sweep(world, island));
     for (int i = 0; i < island->blocks.count; i++) {
         struct block *block = &world->blocks[island->blocks.at[i]];
         sweep_contact(world, island, block);

@@ -84,7 +84,8 @@ int tact_island_is_solved(const struct tact_world *world, const struct island *i
  * are satisfied at the end. */
 void tact_sweeps_run(struct tact_world *world, struct tact_solve_stats *stats);
 
-/* Multiplies all impulses of an island's contacts by `share`; the joints respond. */
+/* Multiplies all impulses of an island's contacts and of the bounds of its joints by `share`; the
+ * joints of mechanisms respond. */
 void tact_sweeps_scale_impulses(struct tact_world *world, struct island *island, double share);
 
 /* Bias velocities that oppose each other, directly or through joints, cause unbounded impulses.

@@ -62,4 +62,5 @@ void tact_velocities_rebuild(struct tact_world *world, const struct island *isla
         tact_block_apply_impulse(block, world->contacts[block->contact].impulse);
     }
     tact_constraints_apply(world, island);
+    tact_joint_bounds_apply(world, island);
 }

@@ -74,6 +74,7 @@ void tact_world_destroy(struct tact_world *world)
     tact_barrier_destroy(&world->barrier);
     tact_points_destroy(&world->points);
     tact_mechanisms_destroy(&world->mechanisms);
+    tact_joint_bounds_destroy(&world->bounds);
     tact_prepared_destroy(&world->prepared);
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
         free(blocks[i]);
@@ -375,6 +376,7 @@ int tact_world_allocate(struct tact_world *world)
     world->blocks = calloc(most, sizeof *world->blocks);
     world->block_nodes = calloc(most * (size_t)world->max_nodes, sizeof *world->block_nodes);
     rc = tact_near_create(world);
+    rc = rc ? rc : tact_joint_bounds_create(world);
     rc = rc ? rc : tact_islands_create(world);
     rc = rc ? rc : tact_newton_create(&world->newton, world->contact_capacity);
     rc = rc ? rc : tact_direct_create(world);

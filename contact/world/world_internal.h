@@ -8,6 +8,7 @@
 #include "contact/world/constraint_internal.h"
 #include "contact/world/direct_internal.h"
 #include "contact/world/island_internal.h"
+#include "contact/world/joint_bounds_internal.h"
 #include "contact/world/near_internal.h"
 #include "contact/world/newton_internal.h"
 #include "contact/world/prepared_internal.h"
@@ -114,6 +115,7 @@ struct tact_world {
     struct world_constraint *constraints;
     int constraint_count;
     struct mechanisms mechanisms;
+    struct joint_bounds bounds;
     struct prepared prepared;
     int finished;
 

@@ -160,8 +160,15 @@ struct tact_scene_joint {
                             0; default identity [1] */
     double stiffness;    /**< stiffness of the drive [N m/rad] or [N/m], >= 0 */
     double damping;      /**< damping of the drive [N m s/rad] or [N s/m], >= 0 */
-    double limit; /**< limit of the torque [N m] or force [N] of drive or coupling; 0: none */
-    double start; /**< joint value and target at the start [rad] or [m] */
+    double limit;    /**< limit of the torque [N m] or force [N] of drive or coupling; 0: none */
+    double start;    /**< joint value and target at the start [rad] or [m] */
+    double lower;    /**< lower stop of the joint value [rad] or [m]; set together with upper, or
+                          neither */
+    double upper;    /**< upper stop, in the unit of lower */
+    double armature; /**< inertia or mass of the drive's rotor as it acts at the joint, >= 0
+                          [kg m^2] or [kg] */
+    double viscous;  /**< viscous friction, >= 0 [N m s/rad] or [N s/m] */
+    double friction; /**< largest dry friction, >= 0 [N m] or [N] */
     struct tact_scene_coupling *coupling; /**< in place of stiffness and damping, or NULL */
 };
 

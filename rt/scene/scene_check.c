@@ -302,20 +302,32 @@ static int check_axis(const struct tact_scene_check *check, double axis[3], cons
     return 0;
 }
 
-/* Stops: both or neither, ordered, and for a hinge within a turn. */
-static int check_joint_stops(const struct tact_scene_check *check,
-                             const struct tact_scene_constraint *constraint, const char *path)
+/* A range: both ends or neither, ordered. */
+static int check_tick_range(const struct tact_scene_check *check, double least, double most,
+                            const char *path)
 {
     char key[TACT_SCENE_PATH];
     bool lower = tact_scene_has_key(check, "%s.lower", path);
     bool upper = tact_scene_has_key(check, "%s.upper", path);
-    int turns = strcmp(constraint->type, "hinge") == 0;
-    if (lower != upper || (lower && !(constraint->lower < constraint->upper))) {
+    if (lower != upper || (lower && !(least < most))) {
         return tact_scene_report_bad_value(
             check, tact_scene_path_of_key(key, path, lower ? "lower" : "upper"),
             "expected both \"lower\" and \"upper\", lower below upper");
     }
-    if (lower && turns && (constraint->lower < -TURN || constraint->upper > TURN)) {
+    return 0;
+}
+
+/* Stops of a joint of a mechanism: those of a hinge are within a turn. */
+static int check_joint_stops(const struct tact_scene_check *check,
+                             const struct tact_scene_constraint *constraint, const char *path)
+{
+    char key[TACT_SCENE_PATH];
+    int turns = strcmp(constraint->type, "hinge") == 0;
+    int rc = check_tick_range(check, constraint->lower, constraint->upper, path);
+    if (rc) {
+        return rc;
+    }
+    if (turns && (constraint->lower < -TURN || constraint->upper > TURN)) {
         return tact_scene_report_bad_value(
             check, tact_scene_path_of_key(key, path, constraint->lower < -TURN ? "lower" : "upper"),
             "a hinge's stops are within -pi to pi rad");
@@ -349,6 +361,29 @@ static int check_constraint(const struct tact_scene_check *check,
                                              "N m or N");
 }
 
+/* Stops, between which the joint starts, and what else acts at a joint besides its drive. */
+static int check_resistance(const struct tact_scene_check *check,
+                            const struct tact_scene_joint *joint, const char *path)
+{
+    char key[TACT_SCENE_PATH];
+    int rc = check_tick_range(check, joint->lower, joint->upper, path);
+    if (!rc && joint->lower < joint->upper &&
+        (joint->start < joint->lower || joint->start > joint->upper)) {
+        const char *start = tact_scene_has_key(check, "%s.start", path) ? "start" : "lower";
+        rc = tact_scene_report_bad_value(check, tact_scene_path_of_key(key, path, start),
+                                         "the joint starts at %g, beyond its stops at %g and %g",
+                                         joint->start, joint->lower, joint->upper);
+    }
+    rc =
+        rc ? rc
+           : tact_scene_need_not_negative(check, path, "armature", joint->armature, "kg m^2 or kg");
+    rc = rc ? rc
+            : tact_scene_need_not_negative(check, path, "viscous", joint->viscous,
+                                           "N m s/rad or N s/m");
+    return rc ? rc
+              : tact_scene_need_not_negative(check, path, "friction", joint->friction, "N m or N");
+}
+
 static int check_joint_values(const struct tact_scene_check *check, struct tact_scene_joint *joint,
                               double period, const char *path)
 {
@@ -373,6 +408,7 @@ static int check_joint_values(const struct tact_scene_check *check, struct tact_
             : tact_scene_need_not_negative(check, path, "damping", joint->damping,
                                            "N m s/rad or N s/m");
     rc = rc ? rc : tact_scene_need_not_negative(check, path, "limit", joint->limit, "N m or N");
+    rc = rc ? rc : check_resistance(check, joint, path);
     return rc || !joint->coupling
                ? rc
                : tact_scene_check_coupling(check, joint->coupling, period, 1.0, path,
@@ -459,14 +495,8 @@ static int check_io_values(const struct tact_scene_check *check, const struct ta
     int rc = 0;
     for (uint32_t i = 0; !rc && i < scene->inputs_count; i++) {
         const struct tact_scene_input *in = &scene->inputs[i];
-        bool lower = tact_scene_has_key(check, "inputs[%u].lower", i);
-        bool upper = tact_scene_has_key(check, "inputs[%u].upper", i);
         snprintf(path, sizeof path, "inputs[%u]", i);
-        if (lower != upper || (lower && !(in->lower < in->upper))) {
-            rc = tact_scene_report_bad_value(
-                check, tact_scene_path_of_key(key, path, lower ? "lower" : "upper"),
-                "expected both \"lower\" and \"upper\", lower below upper");
-        }
+        rc = check_tick_range(check, in->lower, in->upper, path);
         rc = rc ? rc
                 : tact_scene_need_word(check, tact_scene_path_of_key(key, path, "what"), in->what,
                                        into);

@@ -165,6 +165,11 @@ static struct tact_link_def link_def(const struct tact_scene_hand *hand,
                                 .damping = coupling ? coupling->damping : joint->damping,
                                 .limit = joint->limit,
                                 .start = joint->start,
+                                .lower = joint->lower,
+                                .upper = joint->upper,
+                                .armature = joint->armature,
+                                .viscous = joint->viscous,
+                                .friction = joint->friction,
                                 .mass = link->mass};
     tact_v3_copy(def.axis, joint->axis);
     tact_v3_copy(def.center, link->center_of_mass);
@@ -182,6 +187,9 @@ static int add_hand(struct tact_session *s, const struct tact_scene_hand *hand, 
     struct session_hand *out = &s->hands[index];
     out->names = calloc(hand->links_count + 1, sizeof *out->names);
     out->of_base = (int)tact_scene_base_links(hand);
+    for (uint32_t i = 0; i < hand->links_count; i++) {
+        out->resists |= tact_session_joint_resists(&hand->links[i].joint);
+    }
     snprintf(out->ports[0], sizeof out->ports[0], "%.60s.base position", hand->name);
     snprintf(out->ports[1], sizeof out->ports[1], "%.60s.base attitude", hand->name);
     snprintf(out->base, sizeof out->base, "%.60s.base", hand->name);

@@ -136,6 +136,13 @@ static int motion_fields(struct tact_session *s, const struct tact_log *log)
         rc = rc ? rc
                 : add_named_field(s, &h->torque, TACT_FIELD_OUTPUT, name, "_torque",
                                   "of the drives, N m or N", n);
+        if (!rc && h->resists) {
+            rc = add_named_field(s, &h->reaction, TACT_FIELD_OUTPUT, name, "_reaction",
+                                 "of stops and dry friction, N m or N, by link", n);
+            rc = rc ? rc
+                    : add_named_field(s, &h->stop, TACT_FIELD_OUTPUT, name, "_stop",
+                                      "stop -1 lower, 1 upper, 0 none, by link", n);
+        }
     }
     for (int i = 0; !rc && i < tact_world_body_count(s->world); i++) {
         struct session_body *b = &s->bodies[i];
@@ -247,6 +254,10 @@ static void fill_motion_fields(struct tact_session *s, double *v)
         memcpy(v + h->v, state.v, bytes);
         memcpy(v + h->target, state.target, bytes);
         memcpy(v + h->torque, state.torque, bytes);
+        if (h->resists) {
+            memcpy(v + h->reaction, state.reaction, bytes);
+            memcpy(v + h->stop, state.stop, bytes);
+        }
     }
     for (int i = 0; i < tact_world_body_count(s->world); i++) {
         const struct session_body *b = &s->bodies[i];
@@ -326,6 +337,10 @@ static void restore_motion_fields(struct tact_session *s, const double *v)
         memcpy(state.v, v + h->v, bytes);
         memcpy(state.target, v + h->target, bytes);
         memcpy(state.torque, v + h->torque, bytes);
+        if (h->resists) {
+            memcpy(state.reaction, v + h->reaction, bytes);
+            memcpy(state.stop, v + h->stop, bytes);
+        }
     }
     for (int i = 0; i < tact_world_body_count(s->world); i++) {
         const struct session_body *b = &s->bodies[i];

@@ -75,11 +75,14 @@ static json_t *joints(struct tact_session *s)
         struct tact_hand *hand = tact_world_hand(s->world, i);
         struct tact_hand_state state = tact_hand_state(hand);
         for (int k = 0; k < tact_hand_count(hand); k++) {
-            json_object_set_new(all, s->hands[i].names[k],
-                                json_pack("{s:o, s:o, s:o, s:o}", "position", number(state.q[k]),
-                                          "velocity", number(state.v[k]), "target",
-                                          number(state.target[k]), "torque",
-                                          number(state.torque[k])));
+            json_t *joint = json_pack("{s:o, s:o, s:o, s:o}", "position", number(state.q[k]),
+                                      "velocity", number(state.v[k]), "target",
+                                      number(state.target[k]), "torque", number(state.torque[k]));
+            if (tact_session_joint_resists(&s->scene->hands[i].links[k].joint)) {
+                json_object_set_new(joint, "reaction", number(state.reaction[k]));
+                json_object_set_new(joint, "stop", json_integer((json_int_t)state.stop[k]));
+            }
+            json_object_set_new(all, s->hands[i].names[k], joint);
         }
     }
     return all;

@@ -147,6 +147,9 @@ static void list_joints(struct tact_scene_log *view)
                 .velocity = h->v + k,
                 .target = h->target + k,
                 .torque = h->torque + k,
+                .resists = tact_session_joint_resists(&s->scene->hands[i].links[k].joint),
+                .reaction = h->reaction + k,
+                .stop = h->stop + k,
             };
         }
     }

@@ -47,6 +47,9 @@ struct tact_scene_log_joint {
     uint32_t velocity; /**< [rad/s] or [m/s] */
     uint32_t target;   /**< offset of the target of the drive [rad] or [m] */
     uint32_t torque;   /**< offset of the torque of the drive [N m] or [N] */
+    int resists;       /**< 1: it has stops or dry friction, and so the two members below */
+    uint32_t reaction; /**< offset of the torque of stops and dry friction [N m] or [N] */
+    uint32_t stop;     /**< offset of -1: at its lower stop, 1: at its upper one, 0: at none */
 };
 
 /** A body that moves. */

@@ -188,8 +188,16 @@ struct session_hand {
     char base[128];     /* of a base that moves, as the owner of shapes */
     char ports[2][128]; /* of the ports of its position and attitude */
     int of_base;        /* number of links that are coordinates of the base */
+    int resists;        /* 1: one of its joints has stops or dry friction */
     uint32_t q, v, target, torque;
+    uint32_t reaction, stop; /* only where it resists */
 };
+
+/* 1: a joint has stops or dry friction. */
+static inline int tact_session_joint_resists(const struct tact_scene_joint *joint)
+{
+    return joint->lower < joint->upper || joint->friction > 0.0;
+}
 
 struct session_body {
     const char *name;

@@ -1,0 +1,317 @@
+#include "contact/world/joint_bounds_internal.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "contact/linear.h"
+#include "contact/world/world_internal.h"
+
+#define FASTEST_TURN                                                                               \
+    5.0 /* fastest return of a hinge from beyond a stop [rad/s]; of a slide: push_limit */
+
+#define ROUNDING 1e-15 /* relative rounding error of a joint value */
+
+static int is_bounded(const struct tact_link_def *def)
+{
+    return def->lower < def->upper || def->friction > 0.0;
+}
+
+/* Lists the chains between a joint and the base of its hand; returns their number. */
+static int list_chains_to_base(const struct world_hand *hand, int joint,
+                               struct bound_chart_node *nodes)
+{
+    int count = 0;
+    for (int i = joint; i >= 0; i = hand->hand->links[i].def.parent) {
+        int slot = hand->hand->links[i].slot, node = hand->node + slot / TACT_NODE;
+        if (count == 0 || nodes[count - 1].node != node) {
+            nodes[count++] =
+                (struct bound_chart_node){.node = node,
+                                          .dof = slot % TACT_NODE + 1,
+                                          .w = hand->hand->w + slot / TACT_NODE * TACT_NODE};
+        }
+    }
+    return count;
+}
+
+static void add_bounds(struct tact_world *world, int hand, struct bound_chart_node **next)
+{
+    struct joint_bounds *bounds = &world->bounds;
+    const struct world_hand *of = &world->hands[hand];
+    for (int i = 0; i < of->hand->count; i++) {
+        if (is_bounded(&of->hand->links[i].def)) {
+            struct joint_bound *b = &bounds->list[bounds->count++];
+            *b = (struct joint_bound){.hand = hand, .joint = i, .nodes = *next};
+            b->node_count = list_chains_to_base(of, i, *next);
+            *next += b->node_count;
+        }
+    }
+}
+
+static int count_bounds(const struct tact_hand *hand)
+{
+    int count = 0;
+    for (int i = 0; i < hand->count; i++) {
+        count += is_bounded(&hand->links[i].def);
+    }
+    return count;
+}
+
+/* Partitions the numbers into the matrix of each hand and the work of the solution. */
+static void partition_numbers(struct tact_world *world, size_t most)
+{
+    struct joint_bounds *bounds = &world->bounds;
+    double *next = bounds->numbers;
+    for (int i = 0; i < world->hand_count; i++) {
+        bounds->hands[i].mobility = next;
+        next += (size_t)bounds->hands[i].count * (size_t)bounds->hands[i].count;
+    }
+    bounds->factor = next;
+    bounds->rate = bounds->factor + most * most;
+    bounds->step = bounds->rate + most;
+    bounds->last_impulse = bounds->step + most;
+}
+
+int tact_joint_bounds_create(struct tact_world *world)
+{
+    struct joint_bounds *bounds = &world->bounds;
+    size_t count = 0, entries = 0, most = 0;
+    bounds->hands = calloc((size_t)world->hand_count + 1, sizeof *bounds->hands);
+    for (int i = 0; bounds->hands && i < world->hand_count; i++) {
+        size_t own = (size_t)count_bounds(world->hands[i].hand);
+        bounds->hands[i] = (struct hand_bounds){.first = (int)count, .count = (int)own};
+        count += own;
+        entries += own * own;
+        most = own > most ? own : most;
+    }
+    bounds->list = calloc(count + 1, sizeof *bounds->list);
+    bounds->nodes = calloc(count * (size_t)world->max_nodes + 1, sizeof *bounds->nodes);
+    bounds->numbers = calloc(entries + most * (most + 3) + 1, sizeof *bounds->numbers);
+    bounds->free = calloc(most + 1, sizeof *bounds->free);
+    if (!bounds->hands || !bounds->list || !bounds->nodes || !bounds->numbers || !bounds->free) {
+        return -ENOMEM;
+    }
+    partition_numbers(world, most);
+    struct bound_chart_node *next = bounds->nodes;
+    for (int i = 0; i < world->hand_count; i++) {
+        add_bounds(world, i, &next);
+    }
+    return 0;
+}
+
+void tact_joint_bounds_destroy(struct joint_bounds *bounds)
+{
+    free(bounds->list);
+    free(bounds->nodes);
+    free(bounds->hands);
+    free(bounds->numbers);
+    free(bounds->free);
+}
+
+static struct tact_hand *hand_of(const struct tact_world *world, const struct joint_bound *b)
+{
+    return world->hands[b->hand].hand;
+}
+
+void tact_joint_bounds_warm_start(struct tact_world *world)
+{
+    for (int i = 0; i < world->bounds.count; i++) {
+        struct joint_bound *b = &world->bounds.list[i];
+        b->impulse = world->options.period * hand_of(world, b)->state.reaction[b->joint];
+        world->hands[b->hand].impulse[b->joint] += b->impulse;
+    }
+}
+
+/* Computes y of a bound and the row of A that follows from it. */
+static void assemble_mobility(struct tact_world *world, struct joint_bound *b, double *row)
+{
+    struct tact_hand *hand = hand_of(world, b);
+    const struct hand_bounds *of = &world->bounds.hands[b->hand];
+    const struct link *link = &hand->links[b->joint];
+    double *x = hand->scratch;
+    memset(x, 0, (size_t)hand->count * sizeof *x);
+    x[b->joint] = 1.0;
+    tact_hand_apply_inverse_transpose(hand, x);
+    int k = 0;
+    for (int i = b->joint; i >= 0; i = hand->links[i].def.parent) {
+        int slot = hand->links[i].slot;
+        k += world->hands[b->hand].node + slot / TACT_NODE != b->nodes[k].node;
+        b->nodes[k].y[slot % TACT_NODE] = x[i];
+    }
+    tact_hand_apply_inverse_factor(hand, x);
+    for (int i = 0; i < of->count; i++) {
+        row[i] = x[world->bounds.list[of->first + i].joint];
+    }
+    double mass = hand->mass[b->joint * hand->count + b->joint];
+    b->per_length = link->turns ? sqrt(link->composite[0] / mass) : 1.0;
+}
+
+/* Sets the rates that stops allow and the kinks. */
+static void set_law(const struct tact_world *world, struct joint_bound *b)
+{
+    const struct tact_hand *hand = hand_of(world, b);
+    const struct tact_link_def *def = &hand->links[b->joint].def;
+    double q = hand->state.q[b->joint], h = world->options.period;
+    double fastest = hand->links[b->joint].turns ? FASTEST_TURN : world->options.push_limit;
+    int stops = def->lower < def->upper;
+    b->lowest_rate = stops ? tact_min((def->lower - q) / h, fastest) : -INFINITY;
+    b->highest_rate = stops ? tact_max((def->upper - q) / h, -fastest) : INFINITY;
+    b->rounding_rate = ROUNDING * (fabs(q) + fabs(def->lower) + fabs(def->upper)) / h;
+    b->kink[0] = b->highest_rate < 0.0 ? h * def->friction : -h * def->friction;
+    b->kink[1] = b->lowest_rate > 0.0 ? -h * def->friction : h * def->friction;
+}
+
+void tact_joint_bounds_assemble(struct tact_world *world)
+{
+    for (int i = 0; i < world->hand_count; i++) {
+        const struct hand_bounds *of = &world->bounds.hands[i];
+        for (int k = 0; k < of->count; k++) {
+            struct joint_bound *b = &world->bounds.list[of->first + k];
+            set_law(world, b);
+            assemble_mobility(world, b, of->mobility + k * of->count);
+        }
+    }
+}
+
+static void change_velocities(const struct joint_bound *b, double impulse)
+{
+    for (int k = 0; k < b->node_count; k++) {
+        tact_axpy(b->nodes[k].w, impulse, b->nodes[k].y, b->nodes[k].dof);
+    }
+}
+
+/* Rate of the joint at the present velocities. */
+static double joint_rate(const struct joint_bound *b)
+{
+    double sum = 0.0;
+    for (int k = 0; k < b->node_count; k++) {
+        sum += tact_dot(b->nodes[k].y, b->nodes[k].w, b->nodes[k].dof);
+    }
+    return sum;
+}
+
+void tact_joint_bounds_apply(struct tact_world *world, const struct island *island)
+{
+    for (int i = 0; i < island->bounds.count; i++) {
+        const struct joint_bound *b = &world->bounds.list[island->bounds.at[i]];
+        change_velocities(b, b->impulse);
+    }
+}
+
+/* Solves the bounds of one hand; returns the residual. */
+static double solve_hand(struct tact_world *world, const struct hand_bounds *of,
+                         struct island *island)
+{
+    struct joint_bounds *bounds = &world->bounds;
+    double *last = bounds->last_impulse, change = 0.0, before = 0.0, after = 0.0;
+    for (int k = 0; k < of->count; k++) {
+        bounds->rate[k] = joint_rate(&bounds->list[of->first + k]);
+        last[k] = bounds->list[of->first + k].impulse;
+    }
+    int solved = tact_joint_bounds_solve(bounds, of), exceeds_rounding = 0;
+    for (int k = 0; k < of->count; k++) {
+        const struct joint_bound *b = &bounds->list[of->first + k];
+        double unit = b->per_length * b->per_length, delta = b->impulse - last[k];
+        double rate = delta * of->mobility[(of->count + 1) * k];
+        exceeds_rounding |= fabs(rate) > b->rounding_rate;
+        change_velocities(b, delta);
+        change += unit * delta * delta;
+        before += unit * last[k] * last[k];
+        after += unit * b->impulse * b->impulse;
+    }
+    island->change += change;
+    island->size += after;
+    double most = tact_max(before, after);
+    return !solved ? 1.0 : exceeds_rounding ? sqrt(change / most) : 0.0;
+}
+
+double tact_joint_bounds_sweep(struct tact_world *world, struct island *island)
+{
+    double worst = 0.0;
+    for (int i = 0; i < island->bounds.count;) {
+        const struct joint_bound *b = &world->bounds.list[island->bounds.at[i]];
+        const struct hand_bounds *of = &world->bounds.hands[b->hand];
+        worst = tact_max(worst, solve_hand(world, of, island));
+        i += of->count; /* those of a hand follow one another */
+    }
+    return worst;
+}
+
+void tact_joint_bounds_copy(struct tact_world *world, const struct island *island, double *impulses,
+                            int back)
+{
+    for (int i = 0; i < island->bounds.count; i++) {
+        double *impulse = &world->bounds.list[island->bounds.at[i]].impulse;
+        *(back ? impulse : &impulses[i]) = back ? impulses[i] : *impulse;
+    }
+}
+
+void tact_joint_bounds_scale(const struct tact_world *world, const struct island *island,
+                             double *scale)
+{
+    for (int i = 0; i < island->bounds.count; i++) {
+        scale[i] = world->bounds.list[island->bounds.at[i]].per_length;
+    }
+}
+
+double tact_joint_bounds_work(const struct tact_world *world, const struct island *island)
+{
+    double work = 0.0;
+    for (int i = 0; i < island->bounds.count; i++) {
+        const struct joint_bound *b = &world->bounds.list[island->bounds.at[i]];
+        work += b->impulse * joint_rate(b);
+    }
+    return work;
+}
+
+static double own_mobility(const struct tact_world *world, int bound)
+{
+    const struct hand_bounds *of = &world->bounds.hands[world->bounds.list[bound].hand];
+    return of->mobility[(of->count + 1) * (bound - of->first)];
+}
+
+void tact_joint_bounds_add_response(const struct tact_world *world, const struct island *island,
+                                    double compliance, struct direct *direct)
+{
+    for (int i = 0; i < island->bounds.count; i++) {
+        const struct joint_bound *b = &world->bounds.list[island->bounds.at[i]];
+        if (b->free) {
+            double stiffness = 1.0 / (compliance * own_mobility(world, island->bounds.at[i]));
+            tact_direct_add_bound(direct, b, stiffness, stiffness * (b->target - joint_rate(b)));
+        }
+    }
+}
+
+void tact_joint_bounds_step(const struct tact_world *world, const struct island *island,
+                            double compliance, const struct direct *direct, double *next)
+{
+    for (int i = 0; i < island->bounds.count; i++) {
+        const struct joint_bound *b = &world->bounds.list[island->bounds.at[i]];
+        next[i] = b->impulse;
+        if (b->free) {
+            double error = joint_rate(b) - b->target + tact_direct_rate(direct, b);
+            next[i] -= error / (compliance * own_mobility(world, island->bounds.at[i]));
+        }
+    }
+}
+
+void tact_joint_bounds_store(struct tact_world *world)
+{
+    for (int i = 0; i < world->bounds.count; i++) {
+        const struct joint_bound *b = &world->bounds.list[i];
+        struct tact_hand_state *state = &hand_of(world, b)->state;
+        state->reaction[b->joint] = b->impulse / world->options.period;
+        state->stop[b->joint] = b->impulse < b->kink[0]   ? 1.0
+                                : b->impulse > b->kink[1] ? -1.0
+                                                          : 0.0;
+    }
+}
+
+void tact_joint_bounds_clear(struct tact_world *world)
+{
+    for (int i = 0; i < world->bounds.count; i++) {
+        const struct joint_bound *b = &world->bounds.list[i];
+        struct tact_hand_state *state = &hand_of(world, b)->state;
+        state->reaction[b->joint] = state->stop[b->joint] = 0.0;
+    }
+}

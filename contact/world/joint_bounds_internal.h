@@ -1,0 +1,111 @@
+/*
+ * Bounds of the joints of hands: the stops of their range and the limit of their dry friction. Each
+ * joint that has them is one scalar constraint, solved in the same sweeps as the contacts:
+ *     lower <= q + h v' <= upper,  v' the rate after the tick, by an impulse that pushes inwards;
+ *     v' = 0 where an impulse of at most h friction achieves it, else h friction opposes v'.
+ * In the coordinates w = L v of its hand (hand_factor.c) a joint's rate is y w with y = L^-T e, and
+ * an impulse p on the joint changes w by y p. The bounds of a hand are coupled by A = y y^T of all
+ * of them, and a sweep solves them together (joint_bounds_solve.c).
+ *
+ * The rate falls with the impulse by steps: it is the highest rate while p is below the first kink,
+ * 0 between the kinks, and the lowest rate above the second. The kinks are at -h friction and h
+ * friction. They coincide without friction, and where a joint is beyond a stop and so must move.
+ *
+ * All functions are real-time safe, except those that create and destroy.
+ */
+#ifndef TACT_CONTACT_JOINT_BOUNDS_INTERNAL_H
+#define TACT_CONTACT_JOINT_BOUNDS_INTERNAL_H
+
+#include "contact/world/hand_internal.h"
+#include "contact/world/island_internal.h"
+
+struct direct;
+
+/* The part of y in one chain of joints: a node of the world. */
+struct bound_chart_node {
+    int node;
+    int dof;
+    double *w;
+    double y[TACT_NODE];
+};
+
+/* One joint's. */
+struct joint_bound {
+    int hand, joint;
+    struct bound_chart_node *nodes; /* chains between the joint and the base of its hand */
+    int node_count;
+    double lowest_rate, highest_rate; /* that the stops allow in this tick [rad/s, m/s] */
+    double kink[2];                   /* impulses, ascending [N m s, N s] */
+    double impulse;                   /* of stop and friction [N m s, N s] */
+    double per_length;    /* makes torques comparable with forces [1/m]; 1 for a slide */
+    int free;             /* 1: its rate is `target`; 0: its impulse is at a kink */
+    double rounding_rate; /* rate of an error that is due to rounding alone [rad/s, m/s] */
+    double target;        /* rate that its piece of the law prescribes */
+};
+
+/* Those of one hand. */
+struct hand_bounds {
+    int first, count; /* range of the list of bounds */
+    double *mobility; /* A, count x count: rates per impulse [1/(kg m^2), 1/kg] */
+};
+
+struct joint_bounds {
+    struct joint_bound *list;
+    int count;
+    struct bound_chart_node *nodes;     /* storage of their nodes */
+    struct hand_bounds *hands;          /* of each hand */
+    double *numbers;                    /* storage of all arrays of numbers */
+    double *factor;                     /* work of the solution, n x n, n the most of a hand */
+    double *rate, *step, *last_impulse; /* the same, n each */
+    int *free;                          /* indices of the free bounds of a hand */
+};
+
+/* Finds the joints with stops or friction, once the nodes are numbered. -ENOMEM. */
+int tact_joint_bounds_create(struct tact_world *world);
+void tact_joint_bounds_destroy(struct joint_bounds *bounds);
+
+/* Sets the impulses to those of the last tick, and adds them to the joint-space impulses that the
+ * hands expect. */
+void tact_joint_bounds_warm_start(struct tact_world *world);
+
+/* Computes y, A and the rates that stops allow, once the hands are factored. */
+void tact_joint_bounds_assemble(struct tact_world *world);
+
+/* Adds the impulses of all bounds of an island to the velocities. */
+void tact_joint_bounds_apply(struct tact_world *world, const struct island *island);
+
+/* Solves the bounds of each hand of an island together. Adds the squares of impulses and of their
+ * changes to the island's sums. Returns the largest residual: the change of a hand's impulses over
+ * the impulses. */
+double tact_joint_bounds_sweep(struct tact_world *world, struct island *island);
+
+/* Copies the impulse of each bound of an island to `impulses` or, with `back`, from it, without a
+ * change of the velocities. */
+void tact_joint_bounds_copy(struct tact_world *world, const struct island *island, double *impulses,
+                            int back);
+void tact_joint_bounds_scale(const struct tact_world *world, const struct island *island,
+                             double *scale);
+
+/* Sum of impulse times rate over the bounds of an island, at the present velocities [J]. */
+double tact_joint_bounds_work(const struct tact_world *world, const struct island *island);
+
+/* Adds the response of each bound of an island to a step of Newton's method: where the rate is
+ * known, d = -(e + y dw) / (compliance A_ii), e the error of the rate. */
+void tact_joint_bounds_add_response(const struct tact_world *world, const struct island *island,
+                                    double compliance, struct direct *direct);
+
+/* next = impulses + d of each bound of an island for the changes dw in the right side of `direct`.
+ */
+void tact_joint_bounds_step(const struct tact_world *world, const struct island *island,
+                            double compliance, const struct direct *direct, double *next);
+
+/* Solves the bounds of a hand, whose rates at the present impulses are in `rate`: sets impulses and
+ * pieces. Returns 0 where the solution was not reached. */
+int tact_joint_bounds_solve(struct joint_bounds *bounds, const struct hand_bounds *of);
+
+/* Stores the torques in the states of the hands; clear() sets them to zero, for a tick that could
+ * not be solved. */
+void tact_joint_bounds_store(struct tact_world *world);
+void tact_joint_bounds_clear(struct tact_world *world);
+
+#endif

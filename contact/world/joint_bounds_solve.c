@@ -1,0 +1,174 @@
+/*
+ * The bounds of one hand: find impulses p with rates r + A (p - p0) that their laws allow. They
+ * minimise a convex function, quadratic but for kinks at the impulses of the laws. It is found by
+ * an active-set method (Nocedal and Wright 2006, section 16.5, for kinks in place of limits): the
+ * impulses that are not at a kink are changed so that their rates are the targets of their pieces,
+ * as far as the first kink that one of them reaches, where it stays; once all of them have their
+ * targets, the impulse at a kink whose rate is most beyond what its law allows is released.
+ */
+#include <math.h>
+#include "contact/linear.h"
+#include "contact/world/joint_bounds_internal.h"
+
+#define ROUNDING 1e-13 /* error of a rate over the rates that its impulses cause: none */
+#define AT_KINK 1e-12  /* distance from a kink over its size, below which an impulse is at it */
+
+/* Sets the piece of an impulse: at a kink, or the target rate. A piece without an end, beyond which
+ * there is no stop, has no impulses. */
+static void find_piece(struct joint_bound *b)
+{
+    double near = AT_KINK * fabs(b->kink[0]);
+    if (fabs(b->impulse - b->kink[0]) <= near || fabs(b->impulse - b->kink[1]) <= near) {
+        b->impulse = fabs(b->impulse - b->kink[0]) <= near ? b->kink[0] : b->kink[1];
+        b->free = 0;
+        return;
+    }
+    b->free = 1;
+    b->target = b->impulse < b->kink[0]   ? b->highest_rate
+                : b->impulse > b->kink[1] ? b->lowest_rate
+                                          : 0.0;
+    if (!isfinite(b->target)) {
+        b->impulse = b->kink[b->impulse > b->kink[1]];
+        b->free = 0;
+    }
+}
+
+/* Rates that the law allows at a kink. */
+static void allowed_rates(const struct joint_bound *b, double *lowest, double *highest)
+{
+    int one = b->kink[0] == b->kink[1];
+    *lowest = one || b->impulse == b->kink[1] ? b->lowest_rate : 0.0;
+    *highest = one || b->impulse == b->kink[0] ? b->highest_rate : 0.0;
+}
+
+/* A of the free bounds = L L^T. Returns 0 where it is not positive definite. */
+static int factor_free(struct joint_bounds *bounds, const struct hand_bounds *of, int n)
+{
+    for (int i = 0; i < n; i++) {
+        double *row = bounds->factor + i * n;
+        const double *from = of->mobility + bounds->free[i] * of->count;
+        for (int j = 0; j <= i; j++) {
+            const double *other = bounds->factor + j * n;
+            double rest = from[bounds->free[j]] - tact_dot(row, other, j);
+            if (j == i && !(rest > 0.0)) {
+                return 0;
+            }
+            row[j] = j == i ? sqrt(rest) : rest / other[j];
+        }
+    }
+    return 1;
+}
+
+/* Replaces the step by (L L^T)^-1 times it. */
+static void substitute(const struct joint_bounds *bounds, int n)
+{
+    double *x = bounds->step;
+    for (int i = 0; i < n; i++) {
+        x[i] = (x[i] - tact_dot(bounds->factor + i * n, x, i)) / bounds->factor[i * (n + 1)];
+    }
+    for (int i = n - 1; i >= 0; i--) {
+        x[i] /= bounds->factor[i * (n + 1)];
+        tact_axpy(x, -x[i], bounds->factor + i * n, i);
+    }
+}
+
+/* The change of an impulse up to the kink that ends its piece in the direction of `step`. */
+static double impulse_to_kink(const struct joint_bound *b, double step)
+{
+    for (int i = 0; i < 2; i++) {
+        double kink = b->kink[step < 0.0 ? 1 - i : i];
+        if (step < 0.0 ? b->impulse > kink : b->impulse < kink) {
+            return kink - b->impulse;
+        }
+    }
+    return step; /* nothing ends it */
+}
+
+/* Moves the free impulses to their targets, or as far as the first kink. Returns 1 where all have
+ * reached theirs, 0 where one is at a kink now, -1 where there is no step. */
+static int move_free(struct joint_bounds *bounds, const struct hand_bounds *of)
+{
+    struct joint_bound *list = bounds->list + of->first;
+    int n = 0, reached = -1;
+    for (int i = 0; i < of->count; i++) {
+        if (list[i].free) {
+            bounds->step[n] = list[i].target - bounds->rate[i];
+            bounds->free[n++] = i;
+        }
+    }
+    if (!factor_free(bounds, of, n)) {
+        return -1;
+    }
+    substitute(bounds, n);
+    double share = 1.0;
+    for (int k = 0; k < n; k++) {
+        double step = bounds->step[k], to_kink = impulse_to_kink(&list[bounds->free[k]], step);
+        if (fabs(to_kink) < fabs(step) * share) {
+            share = to_kink / step;
+            reached = k;
+        }
+    }
+    for (int k = 0; k < n; k++) {
+        struct joint_bound *b = &list[bounds->free[k]];
+        double step = k == reached ? impulse_to_kink(b, bounds->step[k]) : share * bounds->step[k];
+        b->impulse += step;
+        tact_axpy(bounds->rate, step, of->mobility + bounds->free[k] * of->count, of->count);
+    }
+    if (reached >= 0) {
+        find_piece(&list[bounds->free[reached]]);
+    }
+    return reached < 0;
+}
+
+/* Sum of the sizes of the rates that the impulses cause in a joint, and of its present one. */
+static double rate_scale(const struct joint_bounds *bounds, const struct hand_bounds *of, int i)
+{
+    double sum = fabs(bounds->rate[i]);
+    for (int k = 0; k < of->count; k++) {
+        sum += fabs(of->mobility[i * of->count + k] * bounds->list[of->first + k].impulse);
+    }
+    return sum;
+}
+
+/* Releases the impulse at a kink whose rate is most beyond what its law allows. Returns 0 where
+ * there is none. */
+static int release_most_violated(struct joint_bounds *bounds, const struct hand_bounds *of)
+{
+    struct joint_bound *list = bounds->list + of->first;
+    double most = 0.0, target = 0.0;
+    int worst = -1;
+    for (int i = 0; i < of->count; i++) {
+        double lowest, highest, rate = bounds->rate[i];
+        allowed_rates(&list[i], &lowest, &highest);
+        double nearest = rate < lowest ? lowest : highest, beyond = fabs(rate - nearest);
+        double size = beyond / sqrt(of->mobility[i * (of->count + 1)]);
+        if (!list[i].free && (rate < lowest || rate > highest) && size > most &&
+            beyond > ROUNDING * rate_scale(bounds, of, i)) {
+            most = size;
+            worst = i;
+            target = nearest;
+        }
+    }
+    if (worst >= 0) {
+        list[worst].free = 1;
+        list[worst].target = target;
+    }
+    return worst >= 0;
+}
+
+int tact_joint_bounds_solve(struct joint_bounds *bounds, const struct hand_bounds *of)
+{
+    struct joint_bound *list = bounds->list + of->first;
+    for (int i = 0; i < of->count; i++) {
+        double before = list[i].impulse;
+        find_piece(&list[i]);
+        tact_axpy(bounds->rate, list[i].impulse - before, of->mobility + i * of->count, of->count);
+    }
+    for (int step = 0, most = 10 + 10 * of->count; step < most; step++) {
+        int moved = move_free(bounds, of);
+        if (moved < 0 || (moved && !release_most_violated(bounds, of))) {
+            return moved > 0;
+        }
+    }
+    return 0;
+}

@@ -1,0 +1,300 @@
+/*
+ * Armature, friction and stops of the joints of hands, against closed forms of a pendulum and of a
+ * rotor, and random trees of joints that are thrown into their stops.
+ */
+#include <errno.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include "contact/world/hand_internal.h"
+#include "support/random.h"
+#include "support/world_scene.h"
+#include "support/worst.h"
+
+static const double G = 9.81, MASS = 0.2, LENGTH = 0.1, INERTIA = 3e-4;
+static const double periods[] = {5e-4, 1e-3, 2e-3};
+
+/* A rod that hangs from a hinge about y at joint value 0. */
+static struct tact_link_def pendulum(void)
+{
+    return (struct tact_link_def){.parent = -1,
+                                  .joint = TACT_JOINT_HINGE,
+                                  .axis = {0, 1, 0},
+                                  .origin = tact_pose_identity(),
+                                  .mass = MASS,
+                                  .center = {0, 0, -LENGTH},
+                                  .inertia = {INERTIA, INERTIA, 1e-5, 0, 0, 0}};
+}
+
+/* A world of one hand. */
+static struct tact_hand *open_hand(struct world_scene *s, double h,
+                                   const struct tact_link_def *defs, int count, int weightless)
+{
+    struct tact_world_options options = tact_world_options_default();
+    const struct tact_pose base = tact_pose_identity();
+    struct tact_hand *hand;
+    options.period = h;
+    scene_open(s, &options);
+    assert_int_equal(tact_hand_create(defs, count, &base, &hand), 0);
+    assert_int_equal(tact_world_add_hand(s->world, hand, weightless), 0);
+    scene_start(s);
+    return hand;
+}
+
+static void assert_near(double got, double exact, double tolerance)
+{
+    if (!(fabs(got - exact) <= tolerance)) {
+        print_message("%.17g, exact %.17g\n", got, exact);
+    }
+    assert_true(fabs(got - exact) <= tolerance);
+}
+
+/* A pendulum that swings into a stop loses its energy there, rests on it to rounding, and the stop
+ * bears its weight. */
+static void a_pendulum_rests_on_its_stop(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 6; i++) {
+        const double h = periods[i / 2], side = i % 2 ? 1.0 : -1.0, stop = 0.2 * side;
+        struct tact_link_def def = pendulum();
+        struct world_scene s;
+        def.lower = i % 2 ? stop : -2.0;
+        def.upper = i % 2 ? 2.0 : stop;
+        def.start = 1.5 * side;
+        struct tact_hand *hand = open_hand(&s, h, &def, 1, 0);
+        const struct tact_hand_state q = tact_hand_state(hand);
+        double fastest = 0.0;
+        while (q.stop[0] == 0.0) {
+            fastest = fmax(fastest, fabs(q.v[0]));
+            scene_step(&s);
+        }
+        const double j = INERTIA + MASS * LENGTH * LENGTH, weight = MASS * G * LENGTH;
+        /* of the height it has lost; the integrator's error is of first order */
+        assert_near(fastest, sqrt(2.0 * weight * (cos(stop) - cos(1.5)) / j), 40.0 * h);
+        scene_step(&s);
+        for (int k = 0; k < 200; k++) {
+            scene_step(&s);
+            assert_near(q.q[0], stop, 1e-15);
+            assert_near(q.v[0], 0.0, 1e-12);
+            assert_near(q.reaction[0], weight * sin(stop), 1e-12);
+            assert_true(q.stop[0] == -side);
+        }
+        assert_int_equal(s.unsolved, 0);
+        scene_close(&s);
+    }
+}
+
+/* A rotor with dry friction stops after v J / f, at v^2 J / (2 f), and then does not move: nor
+ * under a torque just below the friction; above it the difference accelerates it. */
+static void friction_stops_and_holds_a_rotor(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        const double h = periods[i], friction = 0.05, armature = 1e-3, rate = 4.0;
+        const double j = INERTIA + MASS * LENGTH * LENGTH + armature;
+        struct tact_link_def def = pendulum();
+        struct world_scene s;
+        def.friction = friction;
+        def.armature = armature;
+        def.stiffness = 1e-3; /* so weak that its target is a torque */
+        struct tact_hand *hand = open_hand(&s, h, &def, 1, 1);
+        const struct tact_hand_state q = tact_hand_state(hand);
+        q.v[0] = rate;
+        const int ticks = (int)ceil(rate * j / friction / h);
+        for (int k = 0; k < ticks + 100; k++) {
+            q.target[0] = q.q[0];
+            scene_step(&s);
+            assert_near(q.v[0], fmax(0.0, rate - (k + 1) * h * friction / j), 5e-4);
+        }
+        assert_true(q.v[0] == 0.0);
+        assert_near(q.q[0], rate * rate * j / (2.0 * friction), rate * h);
+        const double at = q.q[0];
+        q.target[0] = at + 0.999 * friction / 1e-3;
+        for (int k = 0; k < 100; k++) {
+            scene_step(&s);
+            assert_near(q.reaction[0], -0.999 * friction, 1e-12);
+        }
+        assert_near(q.q[0], at, 1e-15);
+        q.target[0] = at + 1.5 * friction / 1e-3;
+        scene_step(&s);
+        assert_near(q.v[0], 0.5 * friction / j * h, 1e-5 * h);
+        assert_near(q.reaction[0], -friction, 1e-15);
+        scene_close(&s);
+    }
+}
+
+/* The rate of a rotor with viscous friction decays by 1 / (1 + h V / J) a tick; the limit of its
+ * drive does not limit it. */
+static void viscous_friction_slows_a_rotor(void **state)
+{
+    (void)state;
+    const double h = 1e-3, viscous = 0.02, j = INERTIA + MASS * LENGTH * LENGTH;
+    struct tact_link_def def = pendulum();
+    struct world_scene s;
+    def.viscous = viscous;
+    def.limit = 1e-9;
+    def.stiffness = 1.0;
+    struct tact_hand *hand = open_hand(&s, h, &def, 1, 1);
+    const struct tact_hand_state q = tact_hand_state(hand);
+    q.v[0] = 10.0;
+    for (int k = 0; k < 300; k++) {
+        const double before = q.v[0];
+        scene_step(&s);
+        assert_near(q.v[0], before / (1.0 + h * viscous / j), 1e-8);
+    }
+    scene_close(&s);
+}
+
+/* Small swings of a pendulum with an armature have the period 2 pi sqrt((J + armature) / (m g l)).
+ */
+static void an_armature_slows_a_swing(void **state)
+{
+    (void)state;
+    const double h = 1e-3, armature = 4e-3;
+    const double j = INERTIA + MASS * LENGTH * LENGTH + armature, weight = MASS * G * LENGTH;
+    struct tact_link_def def = pendulum();
+    struct world_scene s;
+    def.armature = armature;
+    def.start = 1e-3;
+    struct tact_hand *hand = open_hand(&s, h, &def, 1, 0);
+    const struct tact_hand_state q = tact_hand_state(hand);
+    double first = 0.0, last = 0.0;
+    int crossings = 0;
+    for (int k = 0; crossings < 21; k++) {
+        const double before = q.q[0];
+        scene_step(&s);
+        if (before < 0.0 && q.q[0] >= 0.0) {
+            last = h * (k - before / (q.q[0] - before));
+            first = crossings++ ? first : last;
+        }
+    }
+    assert_near((last - first) / 20.0, 2.0 * M_PI * sqrt(j / weight), 1e-5);
+    scene_close(&s);
+}
+
+enum { JOINTS = 8, TREES = 60, ALL_TREES = 1000, TICKS = 150 };
+
+/* A branched tree with nearly singular axes: link 3 and 6 branch off link 0. */
+static void random_tree(struct tact_link_def defs[JOINTS])
+{
+    for (int i = 0; i < JOINTS; i++) {
+        const int slides = uniform(0, 1) < 0.2;
+        const double reach = slides ? 0.02 : 0.5, start = uniform(-1, 1) * reach;
+        defs[i] = (struct tact_link_def){
+            .parent = i == 3 || i == 6 ? 0 : i - 1,
+            .joint = slides ? TACT_JOINT_SLIDE : TACT_JOINT_HINGE,
+            .axis = {uniform(-1e-6, 1e-6), 1.0, uniform(0, 1) < 0.5 ? 0.0 : uniform(-1, 1)},
+            .origin = {{0.03, 0, 0}, {1, 0, 0, 0}},
+            .start = start,
+            .mass = exp(uniform(log(5e-3), log(0.2))),
+            .center = {0.015, 0, uniform(-0.01, 0.01)},
+            .inertia = {1e-6, 4e-6, 4e-6, 0, 0, 0}};
+        if (uniform(0, 1) < 0.8) {
+            defs[i].lower = start - uniform(0.0, 0.3) * reach;
+            defs[i].upper = start + uniform(0.01, 0.3) * reach;
+        }
+        if (uniform(0, 1) < 0.5) {
+            defs[i].friction = exp(uniform(log(1e-4), log(0.1)));
+        }
+        if (uniform(0, 1) < 0.5) {
+            defs[i].armature = exp(uniform(log(1e-6), log(1e-3)));
+        }
+    }
+}
+
+/* v M v / 2 with the mass matrix of the last tick. */
+static double energy_of(const struct tact_hand *hand, const double *v)
+{
+    double sum = 0.0;
+    for (int i = 0; i < JOINTS; i++) {
+        for (int k = 0; k < JOINTS; k++) {
+            sum += 0.5 * v[i] * hand->mass[i * JOINTS + k] * v[k];
+        }
+    }
+    return sum;
+}
+
+/* Stops and friction of the ticks of one tree: no joint beyond its stop, friction within its
+ * limit, and never more energy than the same tick without them has. */
+static void throw_tree(const struct tact_link_def *defs, double h, int trial, struct worst worst[3])
+{
+    struct world_scene s;
+    struct tact_hand *hand = open_hand(&s, h, defs, JOINTS, trial % 2);
+    const struct tact_hand_state q = tact_hand_state(hand);
+    for (int i = 0; i < JOINTS; i++) {
+        q.v[i] = uniform(-1, 1) * (defs[i].joint == TACT_JOINT_SLIDE ? 0.3 : 10.0);
+    }
+    tact_hand_refresh(hand);
+    for (int tick = 0; tick < TICKS; tick++) {
+        double unbounded[JOINTS];
+        static const double none[3] = {0.0, 0.0, 0.0};
+        const double *gravity = trial % 2 ? none : s.options.gravity;
+        assert_int_equal(tact_hand_free_velocity(hand, h, gravity, NULL), 0);
+        memcpy(unbounded, tact_hand_velocity(hand), sizeof unbounded);
+        scene_step(&s);
+        const double most = energy_of(hand, unbounded);
+        record_worst(&worst[0], (energy_of(hand, q.v) - most) / (most + 1e-20), trial);
+        for (int i = 0; i < JOINTS; i++) {
+            if (defs[i].lower < defs[i].upper) {
+                double beyond = fmax(defs[i].lower - q.q[i], q.q[i] - defs[i].upper);
+                record_worst(&worst[1], beyond, trial);
+            } else {
+                record_worst(&worst[2], fabs(q.reaction[i]) - defs[i].friction, trial);
+            }
+        }
+    }
+    assert_int_equal(s.unsolved, 0);
+    scene_close(&s);
+}
+
+static void thrown_trees_stay_within_their_stops(void **state)
+{
+    (void)state;
+    struct worst worst[3] = {{0}};
+    const int trees = campaign_size(TREES, ALL_TREES);
+    for (int trial = 0; trial < trees; trial++) {
+        struct tact_link_def defs[JOINTS];
+        random_tree(defs);
+        throw_tree(defs, periods[trial % 3], trial, worst);
+    }
+    print_message("energy over that without bounds, relative %.2e; beyond a stop %.2e rad or m; "
+                  "friction over its limit %.2e N m\n",
+                  worst[0].value, worst[1].value, worst[2].value);
+    assert_true(worst[0].value < 1e-9);
+    assert_true(worst[1].value < 1e-9);
+    assert_true(worst[2].value < 1e-12);
+}
+
+static void what_is_not_physical_is_refused(void **state)
+{
+    (void)state;
+    struct tact_link_def bad[5] = {pendulum(), pendulum(), pendulum(), pendulum(), pendulum()};
+    const struct tact_pose base = tact_pose_identity();
+    struct tact_hand *hand;
+    bad[0].armature = -1e-3;
+    bad[1].viscous = -1e-3;
+    bad[2].friction = -1e-3;
+    bad[3].lower = NAN;
+    bad[4].upper = INFINITY;
+    for (int i = 0; i < 5; i++) {
+        assert_int_equal(tact_hand_create(&bad[i], 1, &base, &hand), -EINVAL);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_pendulum_rests_on_its_stop),
+        cmocka_unit_test(friction_stops_and_holds_a_rotor),
+        cmocka_unit_test(viscous_friction_slows_a_rotor),
+        cmocka_unit_test(an_armature_slows_a_swing),
+        cmocka_unit_test(thrown_trees_stay_within_their_stops),
+        cmocka_unit_test(what_is_not_physical_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
