@@ -61,13 +61,21 @@ static double sum_of_squares(const struct row *r)
     return sum;
 }
 
-/* Times at which each domino hits the next [s]: energy is conserved between two impacts; an impact
- * is inelastic and conserves the generalised momentum of the row's one degree of freedom. */
-static void compute_impact_times(struct row *r, double spin, double *times)
+/*
+ * Times at which each domino hits the next [s]: energy is conserved between two impacts; an impact
+ * is inelastic and conserves the generalised momentum of the row's one degree of freedom.
+ *
+ * period: 0 for the exact answer; else gravity acts on the first domino as in a whole tick before
+ * its pose moves, half a tick too long, and on a domino that is hit for half a tick and the part of
+ * the tick before the impact, in the mean a tick, in which its foot still bears it.
+ */
+static void compute_impact_times(struct row *r, double spin, double period, double *times)
 {
     enum { STEPS = 2000 };
     double hit = asin(r->gap / r->height), time = 0.0;
+    double slowed = period * 0.5 * G * r->thick / r->inertia; /* by gravity in a tick [rad/s] */
     set_angles(r, 1, 0.0);
+    spin -= 0.5 * slowed;
     double energy = potential_energy(r) + 0.5 * r->inertia * spin * spin;
     for (int n = 1; n < DOMINOES; n++) {
         for (int k = 0; k < STEPS; k++) {
@@ -77,10 +85,11 @@ static void compute_impact_times(struct row *r, double spin, double *times)
         }
         times[n - 1] = time;
         set_angles(r, n, hit);
-        double kinetic_energy = energy - potential_energy(r);
+        double squares = sum_of_squares(r);
+        double momentum = sqrt(2.0 * (energy - potential_energy(r)) * squares / r->inertia);
         set_angles(r, n + 1, 0.0);
-        energy =
-            potential_energy(r) + kinetic_energy * (sum_of_squares(r) - 1.0) / sum_of_squares(r);
+        double speed = (momentum - slowed) / sum_of_squares(r);
+        energy = potential_energy(r) + 0.5 * r->inertia * sum_of_squares(r) * speed * speed;
     }
 }
 
@@ -120,26 +129,31 @@ static double compare_times(const struct simulation *p, const double *exact, dou
 void check_dominoes(void)
 {
     struct row r = {.height = 0.05, .thick = 0.01, .gap = 0.02};
-    double exact[DOMINOES - 1], worst[2], speed[2];
+    const double hit = asin(r.gap / r.height), pitch = r.gap + r.thick;
+    double exact[DOMINOES - 1], expected[DOMINOES - 1], worst[2], speed[2];
     r.inertia = (r.height * r.height + r.thick * r.thick) / 3.0;
-    compute_impact_times(&r, 6.0, exact);
-    double exact_speed = 10.0 * (r.gap + r.thick) / (exact[18] - exact[8]);
+    compute_impact_times(&r, 6.0, 0.0, exact);
+    double exact_speed = 10.0 * pitch / (exact[18] - exact[8]);
     for (int i = 0; i < 2; i++) {
         struct simulation p;
         simulate_with("dominoes", 1.5, i ? "period: 0.0005" : "", &p);
-        worst[i] = compare_times(&p, exact, asin(r.gap / r.height), r.gap + r.thick, &speed[i]);
-        print_message("    h %g ms: the wave runs at %.4f m/s, exact %.4f; times off by %.2f %%\n",
-                      1e3 * p.period, speed[i], exact_speed, 100.0 * worst[i]);
+        worst[i] = compare_times(&p, exact, hit, pitch, &speed[i]);
+        compute_impact_times(&r, 6.0, p.period, expected);
+        double slower = 10.0 * pitch / (expected[18] - expected[8]);
+        double rest = compare_times(&p, expected, hit, pitch, &speed[i]);
+        print_message(
+            "    h %g ms: the wave runs at %.4f m/s, exact %.4f, %.4f with gravity as it acts "
+            "in ticks; times off by %.2f %% and %.2f %%\n",
+            1e3 * p.period, speed[i], exact_speed, slower, 100.0 * worst[i], 100.0 * rest);
         for (int n = 0; n < DOMINOES; n++) {
             assert_true(body_tilt_deg(simulation_body_at(&p, p.body_name[n], -1)) > 70.0);
         }
+        assert_true(fabs(speed[i] / slower - 1.0) < 6e-4 && rest < 0.4 * worst[i]);
         simulation_check_energy(&p);
         simulation_free(&p);
     }
     assert_true(worst[0] < 0.01 && worst[1] < 0.6 * worst[0]);
-    double limit = 2.0 * speed[1] - speed[0]; /* of a method of first order */
-    assert_true(fabs(speed[1] / exact_speed - 1.0) < 4e-3);
-    assert_true(fabs(limit / exact_speed - 1.0) < 2e-4);
+    assert_true(fabs(speed[1] / exact_speed - 1.0) < 3e-3);
 }
 
 void check_card_house(void)

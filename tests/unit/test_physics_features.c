@@ -217,6 +217,83 @@ static void block_slides_and_stops(void **state)
     }
 }
 
+/* A tall box that rotates about an edge of its foot, without a slip. The foot creeps by h/2 times
+ * the acceleration of its free motion in each tick unless the contact prescribes the opposite: with
+ * that it moves by less than the square of h, without it by 4e-6 m at 1 ms. */
+static void foot_stays_in_place(void **state)
+{
+    (void)state;
+    double moved[3], low[3];
+    for (int i = 0; i < 3; i++) {
+        struct tact_world_options o = options_of("features", 1e-3 / (1 << i));
+        const struct tact_shape box = scene_box(0.01, 0.025, 0.05);
+        const double place[3] = {0.0, 0.0, 0.025}, edge[3] = {0.005, 0.0, -0.025};
+        struct world_scene s;
+        scene_open(&s, &o);
+        scene_ground(&s);
+        scene_solid(&s, &box, 0.01, place, 0.0);
+        start_world(&s, 2.0);
+        struct tact_body *body = tact_world_body(s.world, 0);
+        tact_v3_set(body->twist, 0.15, 0.0, 0.03);
+        tact_v3_set(body->twist + 3, 0.0, 6.0, 0.0);
+        scene_run(&s, 0.1);
+        double foot[3];
+        tact_pose_point(foot, &body->pose, edge);
+        moved[i] = fabs(foot[0] - edge[0]);
+        low[i] = foot[2];
+        printf("h %g ms: the foot moves by %.1e m, rises by %.1e m, at a tilt of %.2f\n",
+               1e3 * o.period, moved[i], low[i], scene_tilt(&s, 0));
+        assert_true(scene_tilt(&s, 0) > 0.4 && s.unsolved == 0);
+        scene_close(&s);
+    }
+    assert_true(moved[0] < 5e-7 && low[0] < 1e-6);
+    for (int i = 0; i < 2; i++) {
+        assert_true(moved[i + 1] < 0.3 * moved[i] && low[i + 1] < 0.3 * low[i]);
+    }
+}
+
+/* A box, one that stands on an edge, and a capsule are pressed on a heavy turntable for one turn,
+ * without gravity. In straight steps they would move outward by w^2 r h/2 a second, 6e-4 m in all.
+ */
+static void turntable_carries_solids(void **state)
+{
+    (void)state;
+    const double w = 2.0, radius = 0.1, up[3] = {0.01, 0.01 * sqrt(2.0), 0.01};
+    for (int i = 0; i < 3; i++) {
+        struct tact_world_options o = options_of("features", 1e-3);
+        const struct tact_shape table = scene_box(0.5, 0.5, 0.1), box = scene_box(0.08, 0.02, 0.02);
+        const struct tact_shape capsule = {.kind = TACT_SHAPE_CAPSULE, .size = {0.01, 0.04}};
+        const double low[3] = {0.0, 0.0, -0.05}, place[3] = {radius, 0.0, up[i]};
+        const double turn[3] = {0.25 * M_PI, 0.0, 0.0}, lie[3] = {0.0, 0.5 * M_PI, 0.0};
+        double most = 0.0;
+        const double none[3] = {0.0, 0.0, 0.0}, press[3] = {0.0, 0.0, -9.81e-3};
+        struct world_scene s;
+        tact_v3_copy(o.gravity, none);
+        scene_open(&s, &o);
+        scene_solid(&s, &table, 1e6, low, 0.0);
+        scene_solid(&s, i == 2 ? &capsule : &box, 0.3, place, 0.0);
+        start_world(&s, 1.0);
+        struct tact_body *base = tact_world_body(s.world, 0), *body = tact_world_body(s.world, 1);
+        if (i) {
+            tact_quat_from_rotvec(body->pose.quat_wxyz, i == 1 ? turn : lie);
+            tact_world_refresh(s.world);
+        }
+        base->twist[5] = body->twist[5] = w;
+        body->twist[1] = w * radius;
+        for (int k = 0; k < 3142; k++) {
+            tact_v3_add(body->twist, body->twist, press);
+            scene_step(&s);
+            double apart[3];
+            tact_v3_sub(apart, body->pose.position, base->pose.position);
+            double r = hypot(apart[0], apart[1]);
+            most = fmax(most, fabs(r - radius));
+        }
+        printf("within a turn: moves outward by at most %.1e m\n", most);
+        assert_true(most < 1e-6 && s.unsolved == 0);
+        scene_close(&s);
+    }
+}
+
 /* A block on a slope with high friction stays under base / height and tips over it. */
 static void block_tips_at_its_edge(void **state)
 {
@@ -436,6 +513,8 @@ int main(void)
         cmocka_unit_test(block_is_not_pressed_through),
         cmocka_unit_test(stack_stands),
         cmocka_unit_test(block_slides_and_stops),
+        cmocka_unit_test(foot_stays_in_place),
+        cmocka_unit_test(turntable_carries_solids),
         cmocka_unit_test(block_tips_at_its_edge),
         cmocka_unit_test(box_rocks_on_a_layer),
         cmocka_unit_test(soft_ball_spins_down),

@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <string.h>
 #include <cmocka.h>
+#include "contact/pair/motion_internal.h"
 #include "contact/pair/smooth/rolling_internal.h"
 #include "support/random.h"
 
@@ -305,7 +306,7 @@ static struct smooth_contact after(const struct moving *m, const struct smooth_c
     assert_int_equal(tact_smooth_follow_closest(&pair, &then), 0);
     for (int k = 0; k < 2; k++) {
         tact_v3_add(world[k], pose[k].position, then.arm[k]);
-        tact_smooth_point_velocity(twist[k], then.arm[k], at[k]);
+        tact_pair_velocity(twist[k], then.arm[k], at[k]);
     }
     tact_v3_sub(velocity, at[0], at[1]);
     tact_v3_sub(spin, twist[0] + 3, twist[1] + 3);

@@ -9,6 +9,7 @@
 #include "contact/moments/hull_internal.h"
 #include "contact/pair/features/layer_internal.h"
 #include "contact/pair/features/manifold_internal.h"
+#include "contact/pair/features/second_order_internal.h"
 #include "contact/pair/models_internal.h"
 
 #define THIN 1e-4 /* width of the patch of an edge on a face, over its length */
@@ -225,6 +226,7 @@ static int make_patch(const struct tact_pair_query *q, const struct tact_core *a
     patch->exponent = 1.0;
     patch->rolling_radius = INFINITY;
     patch->depth = tact_max(0.0, -gap_at(patch, place_of_smallest_gap(patch)));
+    tact_features_second_order(q, a, b, m.feature, patch);
     if (layer > 0.0) {
         tact_layer_set_wrench(patch, layer);
     }

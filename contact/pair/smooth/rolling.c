@@ -1,14 +1,9 @@
 #include "contact/pair/smooth/rolling_internal.h"
 
 #include <errno.h>
+#include "contact/pair/motion_internal.h"
 
 #define CONFORMS 1e-9 /* determinant of the relative curvature over the square of the largest */
-
-void tact_smooth_point_velocity(const double twist[6], const double arm[3], double out[3])
-{
-    tact_v3_cross(out, twist + 3, arm);
-    tact_v3_add(out, out, twist);
-}
 
 /* L x of a vector, along the tangent plane. */
 static void apply_curvature(const double *frame, const double l[4], const double x[3],
@@ -37,7 +32,7 @@ int tact_smooth_contact_point_rates(const struct smooth_contact *c, const double
     const double *n = c->frame;
     double at[2][3], w[3], right[3], turned[3], wb[3], m[4], x[2], y[2];
     for (int k = 0; k < 2; k++) {
-        tact_smooth_point_velocity(twist[k], c->arm[k], at[k]);
+        tact_pair_velocity(twist[k], c->arm[k], at[k]);
     }
     tact_v3_sub(out->slip, at[0], at[1]);
     tact_v3_sub(w, twist[0] + 3, twist[1] + 3);
@@ -67,19 +62,6 @@ int tact_smooth_contact_point_rates(const struct smooth_contact *c, const double
     return 0;
 }
 
-/* Rate of the velocity of a body's material at the contact point, which moves with `point`. */
-static void velocity_rate_of_material_point(const double twist[6], const double rate[6],
-                                            const double arm[3], const double point[3],
-                                            double out[3])
-{
-    double along[3], turned[3];
-    tact_v3_sub(along, point, twist);
-    tact_v3_cross(out, twist + 3, along);
-    tact_v3_cross(turned, rate + 3, arm);
-    tact_v3_add(out, out, turned);
-    tact_v3_add(out, out, rate);
-}
-
 void tact_smooth_second_order_rates(const struct smooth_contact *c, const double twist[2][6],
                                     const double rate[2][6], const struct smooth_motion *motion,
                                     double out[4])
@@ -87,7 +69,7 @@ void tact_smooth_second_order_rates(const struct smooth_contact *c, const double
     const double *n = c->frame;
     double of[2][3], change[3], w[3], alpha[3];
     for (int k = 0; k < 2; k++) {
-        velocity_rate_of_material_point(twist[k], rate[k], c->arm[k], motion->point[k], of[k]);
+        tact_pair_velocity_rate(twist[k], rate[k], c->arm[k], motion->point[k], of[k]);
     }
     tact_v3_sub(change, of[0], of[1]);
     tact_v3_sub(w, twist[0] + 3, twist[1] + 3);

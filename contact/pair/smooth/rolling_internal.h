@@ -12,9 +12,6 @@ struct smooth_motion {
     double normal[3];   /* rate of n [1/s] */
 };
 
-/* Velocity of a point at `arm` from a frame's origin that moves with the frame's twist. */
-void tact_smooth_point_velocity(const double twist[6], const double arm[3], double out[3]);
-
 /*
  * Montana's equations (1988) without charts, at any gap g: with the slip v and relative rotation w
  * of A relative to B,

@@ -8,6 +8,7 @@
 #include <string.h>
 #include "contact/elementary.h"
 #include "contact/pair/models_internal.h"
+#include "contact/pair/motion_internal.h"
 #include "contact/pair/smooth/contacts_internal.h"
 #include "contact/pair/smooth/edges_internal.h"
 #include "contact/pair/smooth/rolling_internal.h"
@@ -322,7 +323,7 @@ static double closing_speed(const struct tact_pair_query *q, const struct smooth
 {
     double at[2][3], slip[3];
     for (int i = 0; i < 2; i++) {
-        tact_smooth_point_velocity(q->twist[i], c->arm[i], at[i]);
+        tact_pair_velocity(q->twist[i], c->arm[i], at[i]);
     }
     tact_v3_sub(slip, at[0], at[1]);
     return tact_max(-tact_v3_dot(c->frame, slip), 0.0);

@@ -1,0 +1,134 @@
+#include "contact/pair/features/second_order_internal.h"
+
+#include <math.h>
+#include <string.h>
+#include "contact/elementary.h"
+#include "contact/pair/motion_internal.h"
+
+#define EQUAL_GAPS 1e-9              /* difference of equal gaps, over the size of the patch */
+#define MAX_NORMAL_TURN_PER_TICK 0.3 /* largest rotation of a body in a tick [rad] */
+
+/* The place where a pair touches, and how the bodies move there. World axes. */
+struct touching {
+    int carrier;      /* body whose feature is the contact place: 0 or 1 */
+    double arm[2][3]; /* to the place from the frames of the shapes [m] */
+    double place[3];  /* velocity of the place [m/s] */
+    double turn[3];   /* rate of change of the normal [1/s] */
+};
+
+static int is_curved(const struct tact_core *core)
+{
+    return !core->vertex && core->kind != TACT_SHAPE_HALFSPACE;
+}
+
+/* 1 where the place of contact is fixed in the core of the carrier. That of an ellipsoid or a rim
+ * moves over the surface, and so does that of two round solids, with their normal. */
+static int is_carried(const struct tact_core *const core[2], const enum tact_feature feature[2],
+                      int carrier)
+{
+    int on_face = feature[1 - carrier] == TACT_FEATURE_FACE;
+    if (feature[carrier] == TACT_FEATURE_FACE) {
+        return !is_curved(core[0]) && !is_curved(core[1]);
+    }
+    return !is_curved(core[carrier]) && (on_face || core[carrier]->radius == 0.0);
+}
+
+static int turns_too_far(const struct tact_pair_query *q)
+{
+    double turn =
+        q->options->period * tact_max(tact_v3_norm(q->twist[0] + 3), tact_v3_norm(q->twist[1] + 3));
+    return !(turn <= MAX_NORMAL_TURN_PER_TICK);
+}
+
+/* Mean of the corners where the gap is smallest, along t1 and t2 from the centre. */
+static void find_touching_place(const struct tact_patch *patch, double x[2])
+{
+    double least = INFINITY, size = 0.0;
+    int count = 0;
+    x[0] = x[1] = 0.0;
+    for (int i = 0; i < patch->corners; i++) {
+        const double *c = patch->corner[i];
+        least = tact_min(least, patch->gap[1] * c[0] + patch->gap[2] * c[1]);
+        size = tact_max(size, tact_hypot(c[0], c[1]));
+    }
+    for (int i = 0; i < patch->corners; i++) {
+        const double *c = patch->corner[i];
+        if (patch->gap[1] * c[0] + patch->gap[2] * c[1] <= least + EQUAL_GAPS * size) {
+            x[0] += c[0];
+            x[1] += c[1];
+            count++;
+        }
+    }
+    if (count) {
+        x[0] /= count;
+        x[1] /= count;
+    }
+}
+
+/* The normal is fixed in the body of a face; the place is fixed in the core of the other body, with
+ * its radius along the normal. */
+static void find_touching(const struct tact_pair_query *q, const struct tact_core *carrier,
+                          const struct tact_patch *patch, struct touching *t)
+{
+    const struct tact_pose *pose[2] = {q->pose_a, q->pose_b};
+    const double *n = patch->frame, *face = q->twist[1 - t->carrier];
+    double x[2], at[3], offset[3], inner[3], turned[3];
+    find_touching_place(patch, x);
+    tact_v3_copy(at, patch->center);
+    tact_v3_axpy(at, x[0], n + 3);
+    tact_v3_axpy(at, x[1], n + 6);
+    for (int k = 0; k < 2; k++) {
+        tact_v3_sub(t->arm[k], at, pose[k]->position);
+    }
+    tact_v3_scale(offset, n, t->carrier ? carrier->radius : -carrier->radius);
+    tact_v3_sub(inner, t->arm[t->carrier], offset);
+    tact_pair_velocity(q->twist[t->carrier], inner, t->place);
+    tact_v3_cross(turned, face + 3, offset);
+    tact_v3_add(t->place, t->place, turned);
+    tact_v3_cross(t->turn, face + 3, n);
+}
+
+/* Share of a change that does not exceed the velocity along it. */
+static double passive_share(double along, double square)
+{
+    return along >= square ? 1.0 : square > 0.0 ? tact_max(0.0, along / square) : 0.0;
+}
+
+static void set_targets(const struct tact_pair_query *q, const struct touching *t,
+                        struct tact_patch *patch)
+{
+    const double *n = patch->frame, half = 0.5 * q->options->period;
+    double v[2][3], rate[2][3], w[3], dw[3], gain[2], along = 0.0, square = 0.0;
+    for (int k = 0; k < 2; k++) {
+        tact_pair_velocity(q->twist[k], t->arm[k], v[k]);
+        tact_pair_velocity_rate(q->twist[k], q->rate[k], t->arm[k], t->place, rate[k]);
+    }
+    tact_v3_sub(v[0], v[0], v[1]);
+    tact_v3_sub(rate[0], rate[0], rate[1]);
+    for (int i = 0; i < 2; i++) {
+        gain[i] = half * tact_v3_dot(n + 3 + 3 * i, rate[0]);
+        along += gain[i] * tact_v3_dot(n + 3 + 3 * i, v[0]);
+        square += gain[i] * gain[i];
+    }
+    double share = passive_share(along, square);
+    patch->target_velocity[1] = -share * gain[0];
+    patch->target_velocity[2] = -share * gain[1];
+    tact_v3_sub(w, q->twist[0] + 3, q->twist[1] + 3);
+    tact_v3_sub(dw, q->rate[0] + 3, q->rate[1] + 3);
+    double spin = half * (tact_v3_dot(n, dw) + tact_v3_dot(t->turn, w));
+    patch->target_velocity[3] = -passive_share(spin * tact_v3_dot(n, w), spin * spin) * spin;
+}
+
+void tact_features_second_order(const struct tact_pair_query *q, const struct tact_core *a,
+                                const struct tact_core *b, const enum tact_feature feature[2],
+                                struct tact_patch *patch)
+{
+    const struct tact_core *core[2] = {a, b};
+    struct touching t;
+    t.carrier = feature[0] == TACT_FEATURE_FACE && feature[1] != TACT_FEATURE_FACE;
+    if (!(q->pressed > 0.0) || turns_too_far(q) || !is_carried(core, feature, t.carrier)) {
+        return;
+    }
+    find_touching(q, core[t.carrier], patch, &t);
+    set_targets(q, &t, patch);
+}

@@ -1,0 +1,28 @@
+/* Velocity of a body's material at a place, and its rate of change there. World axes; a twist is
+ * that of a frame at its origin [m/s, rad/s], an arm goes from that origin to the place [m]. */
+#ifndef TACT_CONTACT_PAIR_MOTION_INTERNAL_H
+#define TACT_CONTACT_PAIR_MOTION_INTERNAL_H
+
+#include "contact/vec.h"
+
+static inline void tact_pair_velocity(const double twist[6], const double arm[3], double out[3])
+{
+    tact_v3_cross(out, twist + 3, arm);
+    tact_v3_add(out, out, twist);
+}
+
+/* Rate of change of that velocity [m/s^2] at a place that moves with velocity `place`; rate: of the
+ * twist. */
+static inline void tact_pair_velocity_rate(const double twist[6], const double rate[6],
+                                           const double arm[3], const double place[3],
+                                           double out[3])
+{
+    double along[3], turned[3];
+    tact_v3_sub(along, place, twist);
+    tact_v3_cross(out, twist + 3, along);
+    tact_v3_cross(turned, rate + 3, arm);
+    tact_v3_add(out, out, turned);
+    tact_v3_add(out, out, rate);
+}
+
+#endif
