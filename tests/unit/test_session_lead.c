@@ -16,6 +16,7 @@
 #include <cmocka.h>
 #include "contact/number.h"
 #include "contact/vec.h"
+#include "rt/log/log_reader.h"
 #include "rt/session/replay.h"
 #include "rt/session/session_internal.h"
 #include "support/campaign.h"
@@ -404,6 +405,51 @@ static void refuses_bad_tools(void **state)
     }
 }
 
+/* peg_tool.yaml: while the hand aims 2.5 mm below the floor of the hole, the person feels grip and
+ * coupling in series, 300 and 1000 N/m. */
+static void a_peg_reaches_the_floor(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/tact_peg_XXXXXX";
+    struct run_result result;
+    struct tact_log *log;
+    const int file = mkstemp(path);
+    assert_true(file >= 0 && close(file) == 0 && remove(path) == 0);
+    run_scene(&(struct run_options){.scene = "peg_tool.yaml",
+                                    .seconds = 3.5,
+                                    .clock = TACT_LOOP_FREE,
+                                    .source = "host",
+                                    .record = path},
+              &result);
+    assert_int_equal(tact_log_open(path, &log, NULL), 0);
+    struct tact_record *record = malloc(tact_layout_bytes(tact_log_layout(log)));
+    assert_int_equal(tact_log_seek(log, 3450), 0);
+    assert_int_equal(tact_log_next(log, record), 1);
+    const double force = record->values[tact_log_field(log, "outputs_sent", NULL) + 2];
+    const double exact = 0.0025 * 300.0 * 1000.0 / 1300.0;
+    print_message("%.5f N at the floor, quasi-static %.5f N\n", force, exact);
+    assert_true(fabs(force - exact) < 0.02 * exact);
+    free(record);
+    tact_log_close(log);
+    assert_int_equal(remove(path), 0);
+}
+
+/* grasp_tool.yaml: the box is put down where and how the hand turned it. */
+static void a_held_gripper_moves_a_box(void **state)
+{
+    (void)state;
+    struct run_result result;
+    run_scene(
+        &(struct run_options){
+            .scene = "grasp_tool.yaml", .seconds = 5.0, .clock = TACT_LOOP_FREE, .source = "host"},
+        &result);
+    const double turn = 2.0 * atan2(result.quat_wxyz[3], result.quat_wxyz[0]);
+    print_message("box at %.3f, %.3f, %.3f mm, turned by %.4f rad\n", result.position[0] * 1e3,
+                  result.position[1] * 1e3, result.position[2] * 1e3, turn);
+    assert_true(fabs(result.position[0] - 0.06) < 2e-4 && fabs(result.position[1] - 0.02) < 2e-4);
+    assert_true(fabs(result.position[2] - 0.02) < 1e-4 && fabs(turn - 0.8) < 2e-3);
+}
+
 /* A mass or an inertia that no arithmetic survives. */
 static void refuses_absurd_masses(void **state)
 {
@@ -438,6 +484,8 @@ int main(void)
         cmocka_unit_test(feels_in_the_frame_of_the_device),
         cmocka_unit_test(integrates_rates),
         cmocka_unit_test(returns_without_a_jump),
+        cmocka_unit_test(a_peg_reaches_the_floor),
+        cmocka_unit_test(a_held_gripper_moves_a_box),
         cmocka_unit_test(refuses_bad_tools),
         cmocka_unit_test(refuses_absurd_masses),
     };
