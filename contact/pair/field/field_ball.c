@@ -17,7 +17,7 @@
 #include <math.h>
 #include <string.h>
 #include "contact/pair/field/field_model_internal.h"
-#include "contact/pair/field/field_sphere.h"
+#include "contact/pair/field/field_sphere_internal.h"
 
 #define PI 3.14159265358979323846
 

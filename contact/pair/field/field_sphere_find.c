@@ -7,7 +7,6 @@
 #include <math.h>
 #include <string.h>
 #include "contact/elementary.h"
-#include "contact/pair/field/field_sphere.h"
 #include "contact/pair/field/field_sphere_internal.h"
 
 #define PI 3.14159265358979323846

@@ -1,4 +1,4 @@
-/* Shared by the sources of a soft ball on a rigid surface of triangles. */
+/* A soft ball on a rigid surface of triangles, exactly: without tetrahedra. */
 #ifndef TACT_CONTACT_FIELD_SPHERE_INTERNAL_H
 #define TACT_CONTACT_FIELD_SPHERE_INTERNAL_H
 
@@ -29,5 +29,18 @@ struct field_disc_part {
 /* Integrates over the part of the disc in a triangle, whose corners go counterclockwise. */
 void tact_field_disc_integrate(const struct field_disc *disc, const double (*corner)[2],
                                struct field_disc_part part[3], struct field_disc_sums *out);
+
+/* Finds the surface of the soft ball out->sphere and a rigid surface of triangles, out->pair.b,
+ * with a polygon for each triangle in the ball. The pair, frame, swapped and the ball of *out are
+ * set; out->polygon has room for `most`. 1, 0 where they do not touch, -ENOSPC. */
+int tact_field_sphere(struct field_surface *out, size_t most);
+
+/* Where the surface is one whole disc in a plane, beyond which the centre is, returns the distance
+ * of the centre from it [m], and its normal toward the centre, frame of pair.a; else 0. */
+double tact_field_sphere_disc(const struct field_surface *of, double normal[3]);
+
+/* Adds the stiffness of a polygon about a point in the frame of pair.a. */
+void tact_field_sphere_stiffness(const struct field_polygon *p, const double *origin,
+                                 double *stiffness);
 
 #endif

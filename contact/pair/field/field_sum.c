@@ -2,7 +2,7 @@
  * second moments. */
 #include <math.h>
 #include <string.h>
-#include "contact/pair/field/field_sphere.h"
+#include "contact/pair/field/field_sphere_internal.h"
 
 /* Difference of two gradients, over the larger, below which the fields are too nearly equal for a
  * stiffness: the force is discontinuous there. */

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "contact/pair/field/field_internal.h"
-#include "contact/pair/field/field_sphere.h"
+#include "contact/pair/field/field_sphere_internal.h"
 
 #define OFF_FACE_SHIFT_RATIO 1e-11 /* shift off a face, of the size: well over rounding */
 
