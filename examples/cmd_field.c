@@ -21,11 +21,13 @@ enum { REPEATS = 20 }; /* of a query */
 
 static const char help[] =
     "usage: tact field MESH --thickness T [OPTION]...\n\n"
-    "Computes the pressure field that `model: field` gives to a mesh (OBJ or STL), or to one of\n"
+    "Computes the pressure field that `model: field` gives to a mesh (OBJ or STL), reads that of\n"
+    "tetrahedra (legacy VTK, or Gmsh's .msh, see SCENE.md, `file`), or makes that of one of\n"
     "  sphere:RADIUS  capsule:RADIUS,LENGTH  cylinder:RADIUS,LENGTH  box:X,Y,Z (full edges, m)\n"
     "and measures how well it stands for it. The pressure is modulus / T times an extent [m],\n"
     "about the depth under the surface.\n\n"
     "  --thickness T    of the layer that yields [m]\n"
+    "  --modulus E      of the material [Pa], for tetrahedra with pressures; default 1\n"
     "  --kind KIND      auto (default), screened, laplace or distance: see SCENE.md, `field`\n"
     "  --cell C         edge of the finest cells [m]; default: by the mesh\n"
     "  --scale S        of the coordinates of a mesh file; 0.001 for files in mm; default 1\n"
@@ -212,6 +214,10 @@ static int set_option(struct request *q, const char *name, int option, const cha
         return word_to_number(text, &q->material.thickness) || !(q->material.thickness > 0.0)
                    ? command_usage(name, "--thickness %s: a positive number is expected", text)
                    : 0;
+    case 'm':
+        return word_to_number(text, &q->material.modulus) || !(q->material.modulus > 0.0)
+                   ? command_usage(name, "--modulus %s: a positive number is expected", text)
+                   : 0;
     case 'k':
         return read_kind(text, &q->material.kind)
                    ? command_usage(name, "--kind %s: expected auto, screened, laplace or distance",
@@ -246,6 +252,7 @@ static int set_option(struct request *q, const char *name, int option, const cha
 int cmd_field(int argc, char **argv)
 {
     static const struct option longs[] = {{"thickness", required_argument, NULL, 't'},
+                                          {"modulus", required_argument, NULL, 'm'},
                                           {"kind", required_argument, NULL, 'k'},
                                           {"cell", required_argument, NULL, 'c'},
                                           {"scale", required_argument, NULL, 's'},

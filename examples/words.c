@@ -140,9 +140,7 @@ static int make_mesh(const char *path, double scale, struct word_shape *out, str
 {
     struct tact_soup soup = {0};
     int rc = read_soup(path, scale, &soup, err);
-    rc = rc ? rc
-            : tact_mesh_create(soup.vertices, soup.vertex_count, soup.triangles,
-                               soup.triangle_count, &out->mesh, err);
+    rc = rc ? rc : tact_mesh_of_soup(&soup, &out->mesh, err);
     out->shape.kind = TACT_SHAPE_MESH;
     out->shape.mesh = out->mesh;
     tact_soup_free(&soup);

@@ -1,5 +1,6 @@
 /* A mesh from buffers: copy, merge vertices, check, integrate, build the trees. */
 #include "contact/mesh/mesh.h"
+#include "contact/mesh/tets.h"
 
 #include <errno.h>
 #include <math.h>
@@ -130,9 +131,21 @@ int tact_mesh_create(const double *vertices, size_t vertex_count, const uint32_t
     return tact_mesh_create_checked(vertices, vertex_count, triangles, triangle_count, 0, out, err);
 }
 
+int tact_mesh_of_soup(struct tact_soup *soup, struct tact_mesh **out, struct tact_error *err)
+{
+    int rc = tact_mesh_create(soup->vertices, soup->vertex_count, soup->triangles,
+                              soup->triangle_count, out, err);
+    if (!rc) {
+        (*out)->tets = soup->tets;
+        soup->tets = NULL;
+    }
+    return rc;
+}
+
 void tact_mesh_free(struct tact_mesh *mesh)
 {
     if (mesh) {
+        tact_tets_free(mesh->tets);
         free(mesh->vertices);
         free(mesh->triangles);
         free(mesh->nodes);

@@ -25,6 +25,8 @@ struct tact_mesh_node {
     uint32_t count;  /**< number of triangles of a leaf; 0: inner node */
 };
 
+struct tact_tets; /* tets.h */
+
 /** A closed mesh. Read-only for everyone but mesh.c. */
 struct tact_mesh {
     size_t vertex_count;   /**< number of vertices */
@@ -39,8 +41,9 @@ struct tact_mesh {
     struct tact_mesh_facets *facets; /**< facets of a small convex mesh, else NULL; private */
     double volume;                   /**< [m^3] */
     double centroid[3];              /**< centroid of the volume [m], mesh frame */
-    double second[9]; /**< integral of (r - centroid)(r - centroid)^T dV [m^5], row-major */
-    double radius;    /**< radius of the bounding sphere about the centroid [m] */
+    double second[9];       /**< integral of (r - centroid)(r - centroid)^T dV [m^5], row-major */
+    double radius;          /**< radius of the bounding sphere about the centroid [m] */
+    struct tact_tets *tets; /**< the tetrahedra that it is the surface of, else NULL (tets.h) */
 };
 
 /** Why a mesh is not a closed oriented surface: counts. All zero for a valid mesh. */
@@ -70,6 +73,13 @@ TACT_API int tact_mesh_create(const double *vertices, size_t vertex_count,
                               const uint32_t *triangles, size_t triangle_count,
                               struct tact_mesh **out, struct tact_error *err);
 
+struct tact_soup; /* below */
+
+/** The same from triangles of a file. The mesh takes over their tetrahedra, if it has any:
+ * out->tets. Returns as tact_mesh_create(). Not real-time safe. */
+TACT_API int tact_mesh_of_soup(struct tact_soup *soup, struct tact_mesh **out,
+                               struct tact_error *err);
+
 /** Counts defects without creating a mesh; same arguments. Crossings are counted on the triangles
  * as given; misplaced components only on a surface without other defects. 0, -ENOMEM, or -EINVAL
  * for invalid indices. */
@@ -79,10 +89,12 @@ TACT_API int tact_mesh_inspect(const double *vertices, size_t vertex_count,
 
 /** Triangles as read from a file, before any check: a soup. Freed with tact_soup_free(). */
 struct tact_soup {
-    size_t vertex_count;   /**< number of vertices */
-    double *vertices;      /**< [3 vertex_count] coordinates [m] */
-    size_t triangle_count; /**< number of triangles */
-    uint32_t *triangles;   /**< [3 triangle_count] indices of vertices */
+    size_t vertex_count;    /**< number of vertices */
+    double *vertices;       /**< [3 vertex_count] coordinates [m] */
+    size_t triangle_count;  /**< number of triangles */
+    uint32_t *triangles;    /**< [3 triangle_count] indices of vertices */
+    struct tact_tets *tets; /**< the file's tetrahedra, whose surface the triangles are, else NULL
+                             */
 };
 
 /** Largest absolute coordinate of a mesh [m]: beyond it doubles are coarser than the overlap of a
@@ -91,8 +103,9 @@ struct tact_soup {
 
 /**
  * Parses Wavefront OBJ (v and f lines, polygons as fans, negative indices) or STL (binary and
- * ASCII; equal vertices merged); the format is recognised by content. name is used in err, with the
- * line (ASCII) or the byte (binary) of the first error. Coordinates are multiplied by scale.
+ * ASCII; equal vertices merged), or the surface of the tetrahedra of a VTK or Gmsh file (tets.h);
+ * the format is recognised by content. name is used in err, with the line (ASCII) or the byte
+ * (binary) of the first error. Coordinates are multiplied by scale.
  * @retval 0, -EINVAL (malformed, not finite, beyond TACT_MESH_MAX_COORDINATE, no triangles),
  *            -ENOMEM
  */

@@ -1,5 +1,6 @@
 /* Triangles from the bytes of an OBJ or STL file. */
 #include "contact/mesh/mesh_internal.h"
+#include "contact/mesh/tets.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -351,11 +352,30 @@ static int read_text(struct reader *r, const void *data, size_t size, int *stl)
     return rc;
 }
 
+static int read_tets(struct reader *r, const void *data, size_t size)
+{
+    struct tact_tets *tets;
+    int rc = tact_tets_read(data, size, r->name, r->scale, &tets, r->err);
+    if (rc) {
+        return rc;
+    }
+    rc = tact_tets_surface(tets, r->soup);
+    r->soup->tets = tets;
+    if (rc) {
+        tact_soup_free(r->soup);
+        return out_of_memory(r);
+    }
+    return 0;
+}
+
 int tact_soup_read(const void *data, size_t size, const char *name, double scale,
                    struct tact_soup *out, struct tact_error *err)
 {
     memset(out, 0, sizeof *out);
     struct reader r = {.name = name, .scale = scale, .soup = out, .err = err};
+    if (tact_tets_recognise(data, size)) {
+        return read_tets(&r, data, size);
+    }
     int stl = is_binary_stl(data, size), rc;
     if (stl) {
         rc = read_binary_stl(&r, data, size);
@@ -405,5 +425,6 @@ void tact_soup_free(struct tact_soup *soup)
 {
     free(soup->vertices);
     free(soup->triangles);
+    tact_tets_free(soup->tets);
     memset(soup, 0, sizeof *soup);
 }

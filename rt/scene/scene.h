@@ -74,7 +74,8 @@ struct tact_scene_shape {
     double tube;    /**< torus: radius of its tube [m] */
     double length;  /**< capsule: of the axis segment; cylinder [m] */
     double size[3]; /**< box: full edge lengths; ellipsoid: whole axes [m] */
-    char *file;     /**< convex, mesh: OBJ or STL, relative to the scene's folder */
+    char *file;     /**< convex, mesh: OBJ or STL, mesh: also VTK or Gmsh, relative to the scene's
+                       folder */
     struct tact_scene_generate *generate; /**< convex, mesh: instead of a file, else NULL */
     double scale;                         /**< scale of the file's coordinates; default 1 [1] */
     double (*profile)[2];       /**< revolution: [profile_count] points (r, z) of its profile [m],

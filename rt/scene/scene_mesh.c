@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "contact/mesh/tets.h"
+#include "contact/pair/field/field.h"
 #include "contact/shape/charts.h"
 #include "contact/vec.h"
 #include "rt/file.h"
@@ -38,9 +40,9 @@ static int read_mesh_file(const struct tact_scene_check *check, const struct tac
         shape->file_data = data;
     }
     if (rc) {
-        tact_scene_report_bad_value(check, path,
-                                    "cannot read mesh file %.200s: %s; expected an OBJ or STL file",
-                                    shape->file, strerror(-rc));
+        tact_scene_report_bad_value(
+            check, path, "cannot read mesh file %.200s: %s; expected an OBJ, STL, VTK or Gmsh file",
+            shape->file, strerror(-rc));
     }
     return rc;
 }
@@ -54,7 +56,8 @@ static int report_mesh_error(const struct tact_scene_check *check,
     if (mesh->line) {
         snprintf(place, sizeof place, ":%d", mesh->line);
     }
-    bool open = strcmp(shape->type, "mesh") == 0 && !mesh->line;
+    bool open = strcmp(shape->type, "mesh") == 0 && !mesh->line &&
+                !tact_tets_recognise(shape->file_data, shape->file_size);
     tact_scene_report_bad_value(
         check, path, "mesh file %.80s%s: %.150s%s", shape->file, place, mesh->text,
         open ? "; expected a closed one, or `type: convex` for its hull" : "");
@@ -67,8 +70,7 @@ static int make_mesh_from_soup(struct tact_scene_shape *shape, struct tact_soup 
 {
     bool hull = strcmp(shape->type, "convex") == 0;
     int rc = hull ? tact_mesh_hull(soup->vertices, soup->vertex_count, &shape->mesh, err)
-                  : tact_mesh_create(soup->vertices, soup->vertex_count, soup->triangles,
-                                     soup->triangle_count, &shape->mesh, err);
+                  : tact_mesh_of_soup(soup, &shape->mesh, err);
     tact_soup_free(soup);
     shape->shape.kind = hull ? TACT_SHAPE_CONVEX : TACT_SHAPE_MESH;
     shape->shape.mesh = shape->mesh;
@@ -82,6 +84,14 @@ static int make_mesh_from_file(const struct tact_scene_check *check, struct tact
     struct tact_soup soup = {0};
     int rc = tact_soup_read(shape->file_data, shape->file_size, shape->file, shape->scale, &soup,
                             &mesh_error);
+    if (!rc && soup.tets) {
+        rc = strcmp(shape->type, "mesh")
+                 ? tact_error_set(&mesh_error, -EINVAL, "tetrahedra need `type: mesh`")
+                 : tact_field_check_tets(soup.tets, &mesh_error);
+    }
+    if (rc) {
+        tact_soup_free(&soup);
+    }
     rc = rc ? rc : make_mesh_from_soup(shape, &soup, &mesh_error);
     return rc ? report_mesh_error(check, shape, &mesh_error, path, rc) : 0;
 }

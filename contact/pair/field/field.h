@@ -45,6 +45,12 @@ TACT_API int tact_field_tets(const double *vertices, size_t vertex_count, const 
                              size_t tet_count, const double *pressure,
                              struct tact_pressure_field **out, struct tact_error *err);
 
+struct tact_tets; /* mesh/tets.h */
+
+/** Checks that the tetrahedra of a file are those of a field, as tact_field_tets() does. 0,
+ * -EINVAL, -ENOMEM. Not real-time safe. */
+TACT_API int tact_field_check_tets(const struct tact_tets *tets, struct tact_error *err);
+
 /** The surface of a rigid solid, in the mesh's frame. 0 or -ENOMEM. Not real-time safe. */
 TACT_API int tact_field_rigid(const struct tact_mesh *mesh, struct tact_pressure_field **out);
 
@@ -59,7 +65,8 @@ TACT_API int tact_field_halfspace(double gradient, struct tact_pressure_field **
  * cylinder); linear along each ray from the centre, from 0 on the surface to the smallest distance
  * of the surface, exact there, and softer where the surface is farther away (ellipsoid, convex).
  * Mesh, torus, cone, revolution, and all but half-spaces of a material whose kind is not AUTO: the
- * extent of the mesh, which is stored in the material's store or found there.
+ * extent of the mesh, which is stored in the material's store or found there. A mesh with
+ * tetrahedra (mesh/tets.h) has, with the kind AUTO, their pressure, or with extents that of these.
  * @retval -EINVAL   a convex solid whose tetrahedra are flat
  * @retval -EDOM     a mesh without an extent, see tact_extent_of_mesh(); err says why
  * @retval -ENOMEM

@@ -9,6 +9,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "contact/elementary.h"
+#include "contact/mesh/tets.h"
 #include "contact/number.h"
 #include "contact/pair/field/extent.h"
 #include "contact/pair/field/field_internal.h"
@@ -20,6 +22,9 @@ enum { BALL_TRIANGLES = 2000 };
 /* A core of less than this part of the body's size is 0 wide: its tetrahedra would be flat. The
  * slope of the faces beyond it is off by at most as much. */
 #define MIN_CORE_WIDTH_RATIO 1e-2
+
+/* Slope of a user's field over the material's, from which its units are in doubt. */
+#define UNIT_DOUBT 10.0
 
 /* Vertices, tetrahedra and pressures under construction. */
 struct maker {
@@ -232,6 +237,80 @@ static int of_mesh(const struct tact_mesh *mesh, const struct tact_field_materia
     return rc;
 }
 
+/* q of a value: of a pressure p its root, of an extent the slope times it. Negative ones are
+ * outside of the solid. */
+static double value_to_q(const struct tact_tets *tets, double value, double power, double slope)
+{
+    if (!tets->pressure) {
+        return slope * value;
+    }
+    return power == 1.0 ? value : copysign(tact_pow(fabs(value), 1.0 / power), value);
+}
+
+static int of_tets(const struct tact_tets *tets, double power, double slope,
+                   struct tact_pressure_field **out, struct tact_error *err)
+{
+    double *q = malloc(tets->vertex_count * sizeof *q);
+    if (!q) {
+        return -ENOMEM;
+    }
+    for (size_t i = 0; i < tets->vertex_count; i++) {
+        q[i] = value_to_q(tets, tets->values[i], power, slope);
+    }
+    int rc = tact_field_tets(tets->vertices, tets->vertex_count, tets->tets, tets->tet_count, q,
+                             out, err);
+    free(q);
+    return rc;
+}
+
+int tact_field_check_tets(const struct tact_tets *tets, struct tact_error *err)
+{
+    struct tact_pressure_field *field;
+    int rc = of_tets(tets, 1.0, 1.0, &field, err);
+    if (!rc) {
+        tact_field_free(field);
+    }
+    return rc;
+}
+
+/* Warns where the slope of the user's values on the surface is far from the material's: of another
+ * material, or in other units. */
+static void warn_of_slope(const struct tact_tets *tets, const struct tact_pressure_field *field,
+                          const struct tact_mesh *mesh, const struct tact_field_material *material)
+{
+    struct tact_field_quality q;
+    char text[320];
+    if (!material->store || !material->store->warn) {
+        return;
+    }
+    tact_field_measure(field, tact_field_pressure_slope(material), mesh, &q);
+    if (q.slope > UNIT_DOUBT || q.slope < 1.0 / UNIT_DOUBT) {
+        tact_number_print(
+            text, sizeof text,
+            "the %s of its %zu tetrahedra rises on the surface %.3g times as fast as "
+            "modulus and thickness of its material say (%.3g Pa, %.3g m); expected Pa "
+            "and m in the file and the scene",
+            tets->pressure ? "pressure" : "extent", tets->tet_count, q.slope, material->modulus,
+            material->thickness);
+        material->store->warn(material->store->user, text);
+    }
+}
+
+/* The field of a mesh: of the user's tetrahedra, or by its extent. */
+static int of_given(const struct tact_mesh *mesh, const struct tact_field_material *material,
+                    struct tact_pressure_field **out, struct tact_error *err)
+{
+    if (!mesh->tets || material->kind != TACT_EXTENT_AUTO) {
+        return of_mesh(mesh, material, out, err);
+    }
+    int rc = of_tets(mesh->tets, tact_field_law_power(material),
+                     tact_field_pressure_slope(material), out, err);
+    if (!rc) {
+        warn_of_slope(mesh->tets, *out, mesh, material);
+    }
+    return rc;
+}
+
 /* The field of a shape other than a half-space. */
 static int field_of_solid(const struct tact_shape *shape,
                           const struct tact_field_material *material,
@@ -249,7 +328,7 @@ static int field_of_solid(const struct tact_shape *shape,
     if (!rc && !soft) {
         rc = tact_field_rigid(m.mesh, out);
     } else if (!rc && (bent || material->kind != TACT_EXTENT_AUTO)) {
-        rc = of_mesh(m.mesh, material, out, err);
+        rc = of_given(m.mesh, material, out, err);
     } else if (!rc) {
         rc = make(&m, tact_field_pressure_slope(material), out, err);
     }

@@ -1,0 +1,318 @@
+/* Tetrahedra of users' files: what the formats have in common, and their surface. */
+#include "contact/mesh/tets.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include "contact/mesh/mesh.h"
+#include "contact/mesh/tets_internal.h"
+#include "contact/number.h"
+#include "contact/vec.h"
+
+#define VTK "# vtk DataFile"
+#define MSH "$MeshFormat"
+#define XML "<?xml"
+#define VTU "<VTKFile"
+
+static int begins(const void *data, size_t size, const char *text)
+{
+    size_t n = strlen(text);
+    return size >= n && !memcmp(data, text, n);
+}
+
+int tact_tets_recognise(const void *data, size_t size)
+{
+    return begins(data, size, VTK) || begins(data, size, MSH) || begins(data, size, XML) ||
+           begins(data, size, VTU);
+}
+
+int tact_tets_bad(struct tets_reader *r, const char *format, ...)
+{
+    char text[256];
+    va_list args;
+    va_start(args, format);
+    tact_number_vprint(text, sizeof text, format, args);
+    va_end(args);
+    tact_error_at(r->err, r->name, r->line, 0, NULL);
+    return tact_error_set(r->err, -EINVAL, "%s", text);
+}
+
+int tact_tets_word(struct tets_reader *r, char word[TACT_TETS_WORD])
+{
+    size_t n = 0;
+    for (; r->at < r->end && isspace((unsigned char)*r->at); r->at++) {
+        r->line += *r->at == '\n';
+    }
+    for (; r->at < r->end && !isspace((unsigned char)*r->at); r->at++) {
+        if (n + 1 == TACT_TETS_WORD) {
+            return tact_tets_bad(r, "a word of more than %d characters", TACT_TETS_WORD - 1);
+        }
+        word[n++] = *r->at;
+    }
+    word[n] = '\0';
+    return 0;
+}
+
+void tact_tets_skip_line(struct tets_reader *r)
+{
+    const char *end = memchr(r->at, '\n', (size_t)(r->end - r->at));
+    r->line += end != NULL;
+    r->at = end ? end + 1 : r->end;
+}
+
+int tact_tets_integer(struct tets_reader *r, const char *what, uint64_t *out)
+{
+    char word[TACT_TETS_WORD], *end;
+    int rc = tact_tets_word(r, word);
+    if (rc) {
+        return rc;
+    }
+    errno = 0;
+    *out = strtoull(word, &end, 10);
+    if (!isdigit((unsigned char)word[0]) || *end || errno) {
+        return tact_tets_bad(r, "expected %s, not \"%.40s\"", what,
+                             word[0] ? word : "the end of the file");
+    }
+    return 0;
+}
+
+int tact_tets_count(struct tets_reader *r, size_t bytes, const char *what, size_t *out)
+{
+    uint64_t count;
+    int rc = tact_tets_integer(r, what, &count);
+    size_t left = (size_t)(r->end - r->at);
+    if (!rc && (count > left / bytes || count >= UINT32_MAX / 4)) {
+        rc = tact_tets_bad(r, "%s of %llu does not fit in the %zu bytes that follow", what,
+                           (unsigned long long)count, left);
+    }
+    *out = rc ? 0 : (size_t)count;
+    return rc;
+}
+
+int tact_tets_number(struct tets_reader *r, const char *what, double *out)
+{
+    char word[TACT_TETS_WORD], *end;
+    int rc = tact_tets_word(r, word);
+    if (rc) {
+        return rc;
+    }
+    *out = tact_number_read(word, &end);
+    if (!word[0] || *end || !isfinite(*out)) {
+        return tact_tets_bad(r, "expected %s, a finite number, not \"%.40s\"", what,
+                             word[0] ? word : "the end of the file");
+    }
+    return 0;
+}
+
+static int report_no_memory(struct tets_reader *r)
+{
+    tact_error_at(r->err, r->name, r->line, 0, NULL);
+    return tact_error_set(r->err, -ENOMEM, "out of memory");
+}
+
+int tact_tets_make_vertices(struct tets_reader *r, size_t count)
+{
+    struct tact_tets *t = r->tets;
+    if (t->vertices) {
+        return tact_tets_bad(r, "a second list of vertices");
+    }
+    t->vertex_count = count;
+    t->vertices = calloc(3 * count + 1, sizeof *t->vertices);
+    t->values = calloc(count + 1, sizeof *t->values);
+    for (size_t i = 0; t->values && i < count; i++) {
+        t->values[i] = NAN; /* none yet */
+    }
+    return t->vertices && t->values ? 0 : report_no_memory(r);
+}
+
+int tact_tets_make_tets(struct tets_reader *r, size_t count)
+{
+    struct tact_tets *t = r->tets;
+    if (t->tets) {
+        return tact_tets_bad(r, "a second list of cells");
+    }
+    t->tets = calloc(4 * count + 1, sizeof *t->tets);
+    return t->tets ? 0 : report_no_memory(r);
+}
+
+int tact_tets_is_value(struct tets_reader *r, const char *name)
+{
+    int pressure = !strcasecmp(name, "pressure");
+    if (!pressure && strcasecmp(name, "extent") != 0) {
+        return 0;
+    }
+    if (r->valued) {
+        return tact_tets_bad(r, "a second scalar of the vertices named pressure or extent");
+    }
+    r->valued = 1;
+    r->tets->pressure = pressure;
+    return 1;
+}
+
+/* Applies the scale, and checks what only the whole file shows. */
+static int finish(struct tets_reader *r)
+{
+    struct tact_tets *t = r->tets;
+    r->line = 0;
+    if (!t->tet_count) {
+        return tact_tets_bad(r, "no tetrahedra");
+    }
+    if (!r->valued) {
+        return tact_tets_bad(r, "no scalar of the vertices named pressure [Pa] or extent [m]; for "
+                                "the surface alone give an OBJ or STL file");
+    }
+    for (size_t i = 0; i < 4 * t->tet_count; i++) {
+        if (isnan(t->values[t->tets[i]])) {
+            return tact_tets_bad(r, "tetrahedron %zu has a vertex, %u, without a %s", i / 4,
+                                 t->tets[i], t->pressure ? "pressure" : "extent");
+        }
+    }
+    for (size_t i = 0; i < 3 * t->vertex_count; i++) {
+        t->vertices[i] *= r->scale;
+        if (!(fabs(t->vertices[i]) <= TACT_MESH_MAX_COORDINATE)) {
+            return tact_tets_bad(r, "a coordinate of vertex %zu is beyond 1e9 m", i / 3);
+        }
+    }
+    for (size_t i = 0; i < t->vertex_count; i++) {
+        t->values[i] = isnan(t->values[i]) ? 0.0 : t->values[i]; /* of no tetrahedron */
+        t->values[i] *= t->pressure ? 1.0 : r->scale;
+    }
+    return 0;
+}
+
+int tact_tets_read(const void *data, size_t size, const char *name, double scale,
+                   struct tact_tets **out, struct tact_error *err)
+{
+    struct tets_reader r = {.name = name, .scale = scale, .line = 1, .err = err};
+    char *text = malloc(size + 1);
+    int rc;
+    *out = NULL;
+    r.tets = calloc(1, sizeof *r.tets);
+    if (!text || !r.tets) {
+        rc = report_no_memory(&r);
+    } else {
+        memcpy(text, data, size);
+        text[size] = '\0';
+        r.at = text;
+        r.end = text + size;
+        rc = begins(data, size, VTK)   ? tact_tets_read_vtk(&r)
+             : begins(data, size, MSH) ? tact_tets_read_msh(&r)
+                                       : tact_tets_bad(&r, "VTK's XML cannot be read: save it as a "
+                                                           "legacy .vtk file");
+        rc = rc ? rc : finish(&r);
+    }
+    free(text);
+    if (rc) {
+        tact_tets_free(r.tets);
+        return rc;
+    }
+    *out = r.tets;
+    return 0;
+}
+
+/* A side of a tetrahedron: its vertices in ascending order, and as seen from outside. */
+struct side {
+    uint32_t sorted[3], outward[3];
+};
+
+static int compare_sides(const void *a, const void *b)
+{
+    const struct side *p = a, *q = b;
+    for (int i = 0; i < 3; i++) {
+        if (p->sorted[i] != q->sorted[i]) {
+            return p->sorted[i] < q->sorted[i] ? -1 : 1;
+        }
+    }
+    return 0;
+}
+
+static void swap(uint32_t *a, uint32_t *b)
+{
+    uint32_t last = *a;
+    *a = *b;
+    *b = last;
+}
+
+static void make_side(const struct tact_tets *t, const uint32_t *tet, int opposite,
+                      struct side *out)
+{
+    static const uint8_t order[4][3] = {{1, 2, 3}, {0, 3, 2}, {0, 1, 3}, {0, 2, 1}};
+    double e[3][3], across[3];
+    for (int k = 0; k < 3; k++) {
+        out->outward[k] = tet[order[opposite][k]];
+        tact_v3_sub(e[k], t->vertices + 3 * (size_t)tet[k + 1], t->vertices + 3 * (size_t)tet[0]);
+    }
+    tact_v3_cross(across, e[1], e[2]);
+    if (tact_v3_dot(e[0], across) < 0.0) {
+        swap(&out->outward[1], &out->outward[2]);
+    }
+    memcpy(out->sorted, out->outward, sizeof out->sorted);
+    for (int k = 0; k < 3; k++) {
+        int at = k % 2;
+        if (out->sorted[at] > out->sorted[at + 1]) {
+            swap(&out->sorted[at], &out->sorted[at + 1]);
+        }
+    }
+}
+
+/* Copies the vertices of the triangles, and renumbers them. map: room for all vertices. */
+static void copy_vertices(const struct tact_tets *tets, uint32_t *map, struct tact_soup *out)
+{
+    memset(map, 0, tets->vertex_count * sizeof *map); /* 0: not copied; else index, from 1 */
+    for (size_t i = 0; i < 3 * out->triangle_count; i++) {
+        uint32_t *at = &map[out->triangles[i]];
+        if (!*at) {
+            memcpy(out->vertices + 3 * out->vertex_count,
+                   tets->vertices + 3 * (size_t)out->triangles[i], 3 * sizeof *out->vertices);
+            *at = (uint32_t)++out->vertex_count;
+        }
+        out->triangles[i] = *at - 1;
+    }
+}
+
+int tact_tets_surface(const struct tact_tets *tets, struct tact_soup *out)
+{
+    size_t count = 4 * tets->tet_count;
+    struct side *sides = malloc(count * sizeof *sides);
+    uint32_t *map = malloc(tets->vertex_count * sizeof *map);
+    memset(out, 0, sizeof *out);
+    out->vertices = malloc(3 * tets->vertex_count * sizeof *out->vertices);
+    out->triangles = calloc(3 * count, sizeof *out->triangles);
+    if (!sides || !map || !out->vertices || !out->triangles) {
+        free(sides);
+        free(map);
+        tact_soup_free(out);
+        return -ENOMEM;
+    }
+    for (size_t i = 0; i < count; i++) {
+        make_side(tets, tets->tets + 4 * (i / 4), (int)(i % 4), &sides[i]);
+    }
+    qsort(sides, count, sizeof *sides, compare_sides);
+    for (size_t i = 0; i < count; i++) {
+        int shared = (i && !compare_sides(&sides[i - 1], &sides[i])) ||
+                     (i + 1 < count && !compare_sides(&sides[i], &sides[i + 1]));
+        if (!shared) {
+            memcpy(out->triangles + 3 * out->triangle_count++, sides[i].outward,
+                   sizeof sides[i].outward);
+        }
+    }
+    copy_vertices(tets, map, out);
+    free(sides);
+    free(map);
+    return 0;
+}
+
+void tact_tets_free(struct tact_tets *tets)
+{
+    if (tets) {
+        free(tets->vertices);
+        free(tets->tets);
+        free(tets->values);
+        free(tets);
+    }
+}

@@ -1,0 +1,323 @@
+/* Gmsh files, versions 2.2 and 4.1, ASCII. Nodes have arbitrary numbers. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "contact/mesh/tets_internal.h"
+
+enum { TET = 4, NODES_OF_TET = 4 };
+
+/* Number of a node in the file, and its index. */
+struct node {
+    uint64_t tag;
+    uint32_t index;
+};
+
+struct msh {
+    struct tets_reader *r;
+    struct node *nodes; /* sorted by number */
+    size_t node_count;
+};
+
+/* Elements by Gmsh's type: solids other than the tetrahedron of four nodes cannot be read. */
+static int is_other_solid(uint64_t type)
+{
+    static const unsigned char flat[] = {1,  2,  3,  8,  9,  10, 15, 16, 20,
+                                         21, 22, 23, 24, 25, 26, 27, 28};
+    return type != TET && (type > 28 || !memchr(flat, (int)type, sizeof flat));
+}
+
+static int compare_nodes(const void *a, const void *b)
+{
+    const struct node *p = a, *q = b;
+    return (p->tag > q->tag) - (p->tag < q->tag);
+}
+
+static int find_node(const struct msh *m, uint64_t tag, const char *of, uint32_t *out)
+{
+    const struct node wanted = {tag, 0};
+    const struct node *found =
+        m->nodes ? bsearch(&wanted, m->nodes, m->node_count, sizeof wanted, compare_nodes) : NULL;
+    if (!found) {
+        return tact_tets_bad(m->r, "%s has node %llu, which does not exist", of,
+                             (unsigned long long)tag);
+    }
+    *out = found->index;
+    return 0;
+}
+
+static int make_nodes(struct msh *m, size_t count)
+{
+    int rc = tact_tets_make_vertices(m->r, count);
+    m->node_count = count;
+    m->nodes = rc ? NULL : calloc(count + 1, sizeof *m->nodes);
+    return rc ? rc : m->nodes ? 0 : -ENOMEM;
+}
+
+static int sort_nodes(struct msh *m)
+{
+    qsort(m->nodes, m->node_count, sizeof *m->nodes, compare_nodes);
+    for (size_t i = 1; i < m->node_count; i++) {
+        if (m->nodes[i].tag == m->nodes[i - 1].tag) {
+            return tact_tets_bad(m->r, "two nodes have the number %llu",
+                                 (unsigned long long)m->nodes[i].tag);
+        }
+    }
+    return 0;
+}
+
+static int read_tag(struct msh *m, size_t i)
+{
+    m->nodes[i].index = (uint32_t)i;
+    return tact_tets_integer(m->r, "a node's number", &m->nodes[i].tag);
+}
+
+static int read_coordinates(struct msh *m, size_t i)
+{
+    int rc = 0;
+    for (size_t k = 0; !rc && k < 3; k++) {
+        rc = tact_tets_number(m->r, "a coordinate", &m->r->tets->vertices[3 * i + k]);
+    }
+    return rc;
+}
+
+static int read_nodes_2(struct msh *m)
+{
+    size_t count;
+    int rc = tact_tets_count(m->r, 8, "the number of nodes", &count);
+    rc = rc ? rc : make_nodes(m, count);
+    for (size_t i = 0; !rc && i < count; i++) {
+        rc = read_tag(m, i);
+        rc = rc ? rc : read_coordinates(m, i);
+    }
+    return rc ? rc : sort_nodes(m);
+}
+
+static int read_integers(struct msh *m, const char *what, uint64_t *out, int count)
+{
+    int rc = 0;
+    for (int i = 0; !rc && i < count; i++) {
+        rc = tact_tets_integer(m->r, what, &out[i]);
+    }
+    return rc;
+}
+
+/* Blocks with dimension, entity, whether with parameters, number of nodes; then the numbers, then
+ * the coordinates. */
+static int read_nodes_4(struct msh *m)
+{
+    size_t blocks, count, done = 0;
+    uint64_t tags[2], head[4];
+    int rc = tact_tets_count(m->r, 8, "the number of blocks of nodes", &blocks);
+    rc = rc ? rc : tact_tets_count(m->r, 8, "the number of nodes", &count);
+    rc = rc ? rc : read_integers(m, "a node's number", tags, 2);
+    rc = rc ? rc : make_nodes(m, count);
+    for (size_t b = 0; !rc && b < blocks; b++) {
+        rc = read_integers(m, "the head of a block of nodes", head, 4);
+        if (!rc && (head[3] > count - done || head[2])) {
+            rc = tact_tets_bad(m->r, "a block of %llu nodes%s; %zu of %zu nodes are left",
+                               (unsigned long long)head[3],
+                               head[2] ? " with parameters, which cannot be read" : "",
+                               count - done, count);
+        }
+        for (size_t i = 0; !rc && i < head[3]; i++) {
+            rc = read_tag(m, done + i);
+        }
+        for (size_t i = 0; !rc && i < head[3]; i++) {
+            rc = read_coordinates(m, done + i);
+        }
+        done += rc ? 0 : head[3];
+    }
+    if (!rc && done < count) {
+        rc = tact_tets_bad(m->r, "%zu of %zu nodes are missing", count - done, count);
+    }
+    return rc ? rc : sort_nodes(m);
+}
+
+/* Reads the nodes of an element, if it is a tetrahedron; skips its line otherwise. */
+static int read_element(struct msh *m, uint64_t type)
+{
+    struct tact_tets *t = m->r->tets;
+    uint64_t tag;
+    int rc = 0;
+    if (is_other_solid(type)) {
+        return tact_tets_bad(m->r,
+                             "an element has Gmsh's type %llu; of solids only tetrahedra of "
+                             "four nodes (4) can be read",
+                             (unsigned long long)type);
+    }
+    for (size_t k = 0; !rc && type == TET && k < NODES_OF_TET; k++) {
+        rc = tact_tets_integer(m->r, "a node's number", &tag);
+        rc =
+            rc ? rc : find_node(m, tag, "a tetrahedron", &t->tets[NODES_OF_TET * t->tet_count + k]);
+    }
+    t->tet_count += !rc && type == TET;
+    tact_tets_skip_line(m->r);
+    return rc;
+}
+
+static int read_elements_2(struct msh *m)
+{
+    size_t count;
+    uint64_t head[3], tag;
+    int rc = tact_tets_count(m->r, 8, "the number of elements", &count);
+    rc = rc ? rc : tact_tets_make_tets(m->r, count);
+    for (size_t i = 0; !rc && i < count; i++) {
+        rc = read_integers(m, "an element's number, type and number of tags", head, 3);
+        for (uint64_t k = 0; !rc && k < head[2]; k++) {
+            rc = tact_tets_integer(m->r, "a tag of an element", &tag);
+        }
+        rc = rc ? rc : read_element(m, head[1]);
+    }
+    return rc;
+}
+
+/* Blocks with dimension, entity, type and number of elements, each with its number. */
+static int read_elements_4(struct msh *m)
+{
+    size_t blocks, count, done = 0;
+    uint64_t tags[2], head[4], tag;
+    int rc = tact_tets_count(m->r, 8, "the number of blocks of elements", &blocks);
+    rc = rc ? rc : tact_tets_count(m->r, 4, "the number of elements", &count);
+    rc = rc ? rc : read_integers(m, "an element's number", tags, 2);
+    rc = rc ? rc : tact_tets_make_tets(m->r, count);
+    for (size_t b = 0; !rc && b < blocks; b++) {
+        rc = read_integers(m, "the head of a block of elements", head, 4);
+        if (!rc && head[3] > count - done) {
+            rc = tact_tets_bad(m->r, "a block of %llu elements; %zu of %zu are left",
+                               (unsigned long long)head[3], count - done, count);
+        }
+        for (size_t i = 0; !rc && i < head[3]; i++) {
+            rc = tact_tets_integer(m->r, "an element's number", &tag);
+            rc = rc ? rc : read_element(m, head[2]);
+        }
+        done += rc ? 0 : head[3];
+    }
+    return rc;
+}
+
+/* The rest of a line without its quotes, cut to a word's size. */
+static void read_string(struct msh *m, char name[TACT_TETS_WORD])
+{
+    struct tets_reader *r = m->r;
+    size_t n = 0;
+    for (; r->at < r->end && strchr(" \t\r\n\"", *r->at); r->at++) {
+        r->line += *r->at == '\n';
+    }
+    for (; r->at < r->end && !strchr("\r\n\"", *r->at); r->at++) {
+        if (n + 1 < TACT_TETS_WORD) {
+            name[n++] = *r->at;
+        }
+    }
+    name[n] = '\0';
+    tact_tets_skip_line(r);
+}
+
+/* Sets of strings, of numbers, and of integers: step, components, nodes. *name: the first string.
+ */
+static int read_data_head(struct msh *m, char name[TACT_TETS_WORD], uint64_t whole[3])
+{
+    char other[TACT_TETS_WORD];
+    uint64_t count, ignored;
+    double number;
+    name[0] = '\0';
+    memset(whole, 0, 3 * sizeof *whole);
+    int rc = tact_tets_integer(m->r, "the number of strings", &count);
+    tact_tets_skip_line(m->r);
+    for (uint64_t i = 0; !rc && i < count && m->r->at < m->r->end; i++) {
+        read_string(m, i ? other : name);
+    }
+    rc = rc ? rc : tact_tets_integer(m->r, "the number of real numbers", &count);
+    for (uint64_t i = 0; !rc && i < count; i++) {
+        rc = tact_tets_number(m->r, "a real number", &number);
+    }
+    rc = rc ? rc : tact_tets_integer(m->r, "the number of integers", &count);
+    for (uint64_t i = 0; !rc && i < count; i++) {
+        rc = tact_tets_integer(m->r, "an integer", i < 3 ? &whole[i] : &ignored);
+    }
+    return rc;
+}
+
+static int read_node_data(struct msh *m)
+{
+    char name[TACT_TETS_WORD];
+    uint64_t whole[3], tag = 0;
+    uint32_t index = 0;
+    int rc = read_data_head(m, name, whole);
+    int wanted = rc ? rc : tact_tets_is_value(m->r, name);
+    if (wanted > 0 && whole[1] != 1) {
+        return tact_tets_bad(m->r, "\"%.40s\" has %llu components; expected 1", name,
+                             (unsigned long long)whole[1]);
+    }
+    for (uint64_t i = 0; wanted > 0 && !rc && i < whole[2]; i++) {
+        rc = tact_tets_integer(m->r, "a node's number", &tag);
+        rc = rc ? rc : find_node(m, tag, name, &index);
+        rc = rc ? rc : tact_tets_number(m->r, name, &m->r->tets->values[index]);
+    }
+    return wanted < 0 ? wanted : rc;
+}
+
+/* Skips to the end of a section. */
+static int end_section(struct msh *m, const char *name)
+{
+    char word[TACT_TETS_WORD];
+    struct tets_reader *r = m->r;
+    while (r->at < r->end) {
+        struct tets_reader line = *r;
+        line.err = NULL;
+        if (!tact_tets_word(&line, word) && !strncmp(word, "$End", 4) &&
+            !strcmp(word + 4, name + 1)) {
+            r->at = line.at;
+            r->line = line.line;
+            return 0;
+        }
+        tact_tets_skip_line(r);
+    }
+    return tact_tets_bad(r, "the file ends before $End%.40s", name + 1);
+}
+
+static int read_format(struct msh *m, int *version)
+{
+    char word[TACT_TETS_WORD];
+    uint64_t binary;
+    int rc = tact_tets_word(m->r, word);
+    *version = !strcmp(word, "2.2") ? 2 : 4;
+    if (!rc && strcmp(word, "2.2") != 0 && strcmp(word, "4.1") != 0) {
+        rc = tact_tets_bad(m->r, "version \"%.40s\" cannot be read; expected 2.2 or 4.1", word);
+    }
+    rc = rc ? rc : tact_tets_integer(m->r, "0 for ASCII", &binary);
+    return rc       ? rc
+           : binary ? tact_tets_bad(m->r, "a binary file; expected ASCII (Mesh.Binary = 0)")
+                    : 0;
+}
+
+static int read_msh_section(struct msh *m, const char *word, int *version)
+{
+    if (!strcmp(word, "$MeshFormat")) {
+        return read_format(m, version);
+    }
+    if (!strcmp(word, "$Nodes")) {
+        return *version == 2 ? read_nodes_2(m) : read_nodes_4(m);
+    }
+    if (!strcmp(word, "$Elements")) {
+        return *version == 2 ? read_elements_2(m) : read_elements_4(m);
+    }
+    return strcmp(word, "$NodeData") ? 0 : read_node_data(m);
+}
+
+int tact_tets_read_msh(struct tets_reader *r)
+{
+    struct msh m = {.r = r};
+    char word[TACT_TETS_WORD];
+    int rc = 0, version = 0;
+    while (!rc && !(rc = tact_tets_word(r, word)) && word[0]) {
+        rc = word[0] == '$'
+                 ? read_msh_section(&m, word, &version)
+                 : tact_tets_bad(r, "expected a section, as $Nodes, not \"%.40s\"", word);
+        rc = rc ? rc : end_section(&m, word);
+    }
+    if (rc == -ENOMEM) {
+        tact_error_set(r->err, rc, "out of memory");
+    }
+    free(m.nodes);
+    return rc;
+}

@@ -1,0 +1,401 @@
+/*
+ * Legacy VTK files of unstructured grids: ASCII or binary, big-endian; cells as counts and indices
+ * (versions to 4.2), or as offsets and connectivity (5.1).
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include "contact/mesh/tets_internal.h"
+
+enum { VERTICES_OF_TET = 4, TET = 10, LARGEST_FLAT = 9 };
+
+/* Types of numbers. */
+static const struct number_type {
+    const char *name;
+    int bytes, real, is_signed;
+} number_types[] = {
+    {"float", 4, 1, 1},         {"double", 8, 1, 1},         {"int", 4, 0, 1},
+    {"unsigned_int", 4, 0, 0},  {"long", 8, 0, 1},           {"unsigned_long", 8, 0, 0},
+    {"vtktypeint64", 8, 0, 1},  {"vtktypeint32", 4, 0, 1},   {"vtkIdType", 4, 0, 1},
+    {"short", 2, 0, 1},         {"unsigned_short", 2, 0, 0}, {"char", 1, 0, 1},
+    {"unsigned_char", 1, 0, 0},
+};
+enum { NUMBER_TYPES = sizeof number_types / sizeof *number_types };
+
+/* State of a file; counts are 0 until read. */
+struct vtk {
+    struct tets_reader *r;
+    int binary, of_points;
+    size_t cells;       /* number of cells */
+    uint32_t *offset;   /* [cells + 1] of each cell's vertices in the list */
+    uint32_t *vertices; /* of all cells, below the number of points */
+    size_t vertex_count;
+};
+
+static int read_type(struct vtk *v, const struct number_type **out)
+{
+    char word[TACT_TETS_WORD];
+    int rc = tact_tets_word(v->r, word);
+    for (int i = 0; !rc && i < NUMBER_TYPES; i++) {
+        if (!strcasecmp(number_types[i].name, word)) {
+            *out = &number_types[i];
+            return 0;
+        }
+    }
+    return rc ? rc : tact_tets_bad(v->r, "expected a type of numbers, not \"%.40s\"", word);
+}
+
+/* A big-endian number. */
+static double decode(const unsigned char *p, const struct number_type *type)
+{
+    uint64_t bits = 0;
+    for (int i = 0; i < type->bytes; i++) {
+        bits = bits << 8 | p[i];
+    }
+    if (type->real && type->bytes == 4) {
+        uint32_t half = (uint32_t)bits;
+        float f;
+        memcpy(&f, &half, sizeof f);
+        return (double)f;
+    }
+    if (type->real) {
+        double d;
+        memcpy(&d, &bits, sizeof d);
+        return d;
+    }
+    uint64_t sign = 1ull << (8 * type->bytes - 1);
+    return type->is_signed && bits & sign ? -(double)((~bits + 1) & (2 * sign - 1)) : (double)bits;
+}
+
+/* Goes to the numbers of an array, of which there are `count`. */
+static int begin_array(struct vtk *v, const struct number_type *type, size_t count,
+                       const char *what)
+{
+    struct tets_reader *r = v->r;
+    if (!v->binary) {
+        return 0;
+    }
+    tact_tets_skip_line(r);
+    return count <= (size_t)(r->end - r->at) / (size_t)type->bytes
+               ? 0
+               : tact_tets_bad(r, "the file ends within %s", what);
+}
+
+static int read_value(struct vtk *v, const struct number_type *type, const char *what, double *out)
+{
+    struct tets_reader *r = v->r;
+    if (!v->binary) {
+        return tact_tets_number(r, what, out);
+    }
+    *out = decode((const unsigned char *)r->at, type);
+    r->at += type->bytes;
+    return isfinite(*out) ? 0 : tact_tets_bad(r, "%s is not finite", what);
+}
+
+/* Reads an array of numbers; out NULL: skips it. */
+static int read_array(struct vtk *v, const struct number_type *type, size_t count, const char *what,
+                      double *out)
+{
+    double skipped;
+    int rc = begin_array(v, type, count, what);
+    for (size_t i = 0; !rc && i < count; i++) {
+        rc = read_value(v, type, what, out ? &out[i] : &skipped);
+    }
+    return rc;
+}
+
+/* Reads a whole number below a limit. */
+static int read_index(struct vtk *v, const struct number_type *type, size_t limit, const char *what,
+                      uint32_t *out)
+{
+    double x = 0.0;
+    int rc = read_value(v, type, what, &x);
+    if (!rc && !(x >= 0.0 && x < (double)limit && x == floor(x))) {
+        rc = tact_tets_bad(v->r, "%s is %.10g; expected a whole number from 0 to below %zu", what,
+                           x, limit);
+    }
+    *out = rc ? 0 : (uint32_t)x;
+    return rc;
+}
+
+static int read_points(struct vtk *v)
+{
+    const struct number_type *type;
+    size_t count;
+    int rc = tact_tets_count(v->r, 3, "the number of points", &count);
+    rc = rc ? rc : read_type(v, &type);
+    rc = rc ? rc : tact_tets_make_vertices(v->r, count);
+    return rc ? rc : read_array(v, type, 3 * count, "a coordinate", v->r->tets->vertices);
+}
+
+/* Cells as a number of vertices and the vertices, each. */
+static int read_counted_cells(struct vtk *v, size_t cells, size_t count)
+{
+    const struct number_type integer = {"int", 4, 0, 1};
+    size_t left = count;
+    int rc = begin_array(v, &integer, count, "CELLS");
+    for (size_t i = 0; !rc && i < cells; i++) {
+        uint32_t n = 0;
+        rc = read_index(v, &integer, left, "a cell's number of vertices", &n);
+        left -= rc ? 0 : 1 + (size_t)n;
+        for (uint32_t k = 0; !rc && k < n; k++) {
+            rc = read_index(v, &integer, v->r->tets->vertex_count, "a cell's vertex",
+                            &v->vertices[v->vertex_count++]);
+        }
+        v->offset[i + 1] = (uint32_t)v->vertex_count;
+    }
+    if (!rc && left) {
+        rc = tact_tets_bad(v->r, "CELLS has %zu numbers too many", left);
+    }
+    return rc;
+}
+
+static int read_section(struct vtk *v, const char *name, size_t count, size_t limit, uint32_t *out)
+{
+    char word[TACT_TETS_WORD];
+    const struct number_type *type = NULL;
+    int rc = tact_tets_word(v->r, word);
+    if (!rc && strcasecmp(word, name) != 0) {
+        rc = tact_tets_bad(v->r, "expected %s, not \"%.40s\"", name, word);
+    }
+    rc = rc ? rc : read_type(v, &type);
+    rc = rc ? rc : begin_array(v, type, count, name);
+    for (size_t i = 0; !rc && i < count; i++) {
+        rc = read_index(v, type, limit, name, &out[i]);
+    }
+    return rc;
+}
+
+/* Whether OFFSETS follows: cells of version 5.1. */
+static int has_offsets(const struct vtk *v)
+{
+    struct tets_reader ahead = *v->r;
+    char word[TACT_TETS_WORD];
+    ahead.err = NULL;
+    return !tact_tets_word(&ahead, word) && !strcasecmp(word, "OFFSETS");
+}
+
+static int read_cells(struct vtk *v)
+{
+    size_t first, second;
+    if (v->offset || v->vertices) {
+        return tact_tets_bad(v->r, "a second list of cells");
+    }
+    int rc = tact_tets_count(v->r, 1, "the number of cells", &first);
+    rc = rc ? rc : tact_tets_count(v->r, 1, "the size of CELLS", &second);
+    if (rc) {
+        return rc;
+    }
+    v->offset = calloc(first + 1, sizeof *v->offset);
+    v->vertices = calloc(second + 1, sizeof *v->vertices);
+    if (!v->offset || !v->vertices) {
+        return -ENOMEM;
+    }
+    if (!has_offsets(v)) {
+        v->cells = first;
+        return read_counted_cells(v, first, second);
+    }
+    v->cells = first ? first - 1 : 0;
+    v->vertex_count = second;
+    rc = read_section(v, "OFFSETS", first, second + 1, v->offset);
+    return rc ? rc : read_section(v, "CONNECTIVITY", second, v->r->tets->vertex_count, v->vertices);
+}
+
+/* Adds a tetrahedron. */
+static int add_tet(struct vtk *v, size_t cell)
+{
+    struct tact_tets *t = v->r->tets;
+    uint32_t from = v->offset[cell], to = v->offset[cell + 1];
+    if (to < from || to - from != VERTICES_OF_TET) {
+        return tact_tets_bad(v->r, "cell %zu is a tetrahedron, but has not %d vertices", cell,
+                             VERTICES_OF_TET);
+    }
+    memcpy(t->tets + VERTICES_OF_TET * t->tet_count++, v->vertices + from,
+           VERTICES_OF_TET * sizeof *t->tets);
+    return 0;
+}
+
+static int read_cell_types(struct vtk *v)
+{
+    const struct number_type integer = {"int", 4, 0, 1};
+    size_t count;
+    int rc = tact_tets_count(v->r, 1, "the number of cell types", &count);
+    if (rc) {
+        return rc;
+    }
+    if (count != v->cells || !v->offset || !v->r->tets->vertices) {
+        return tact_tets_bad(v->r,
+                             "CELL_TYPES has %zu cells; expected POINTS, and CELLS with as many "
+                             "(%zu), before it",
+                             count, v->cells);
+    }
+    rc = tact_tets_make_tets(v->r, count);
+    rc = rc ? rc : begin_array(v, &integer, count, "CELL_TYPES");
+    for (size_t i = 0; !rc && i < count; i++) {
+        uint32_t type = 0;
+        rc = read_index(v, &integer, UINT32_MAX, "a cell type", &type);
+        if (!rc && type == TET) {
+            rc = add_tet(v, i);
+        } else if (!rc && type > LARGEST_FLAT) {
+            rc = tact_tets_bad(v->r,
+                               "cell %zu has VTK's type %u; of solids only tetrahedra of four "
+                               "vertices (10) can be read",
+                               i, type);
+        }
+    }
+    return rc;
+}
+
+/* A set of numbers of the points, or of the cells, which are skipped. */
+static int read_values(struct vtk *v, const char *name, const struct number_type *type,
+                       size_t tuples, size_t parts)
+{
+    struct tact_tets *t = v->r->tets;
+    if (parts && tuples > (size_t)(v->r->end - v->r->at) / parts) {
+        return tact_tets_bad(v->r, "%zu values of \"%.40s\" do not fit in the file", tuples, name);
+    }
+    int wanted = v->of_points ? tact_tets_is_value(v->r, name) : 0;
+    if (wanted < 0) {
+        return wanted;
+    }
+    if (wanted && (parts != 1 || tuples != t->vertex_count || !t->vertices)) {
+        return tact_tets_bad(v->r,
+                             "\"%.40s\" has %zu times %zu numbers; expected one for each of "
+                             "%zu points",
+                             name, tuples, parts, t->vertex_count);
+    }
+    return read_array(v, type, tuples * parts, name, wanted ? t->values : NULL);
+}
+
+static int read_scalars(struct vtk *v, size_t tuples)
+{
+    char name[TACT_TETS_WORD], word[TACT_TETS_WORD];
+    const struct number_type *type;
+    uint64_t parts = 1;
+    int rc = tact_tets_word(v->r, name);
+    rc = rc ? rc : read_type(v, &type);
+    rc = rc ? rc : tact_tets_word(v->r, word);
+    if (!rc && strcasecmp(word, "LOOKUP_TABLE") != 0) {
+        parts = strtoull(word, NULL, 10);
+        rc = parts < 1 || parts > 4 ? tact_tets_bad(v->r,
+                                                    "expected LOOKUP_TABLE, or 1 to 4 "
+                                                    "components, not \"%.40s\"",
+                                                    word)
+                                    : tact_tets_word(v->r, word);
+    }
+    if (!rc && strcasecmp(word, "LOOKUP_TABLE") != 0) {
+        rc = tact_tets_bad(v->r, "expected LOOKUP_TABLE, not \"%.40s\"", word);
+    }
+    rc = rc ? rc : tact_tets_word(v->r, word);
+    return rc ? rc : read_values(v, name, type, tuples, parts);
+}
+
+/* FIELD: sets with a name, number of components and number of tuples each. */
+static int read_field(struct vtk *v)
+{
+    char name[TACT_TETS_WORD];
+    const struct number_type *type;
+    size_t sets, parts, tuples;
+    int rc = tact_tets_word(v->r, name);
+    rc = rc ? rc : tact_tets_count(v->r, 1, "the number of arrays", &sets);
+    for (size_t i = 0; !rc && i < sets; i++) {
+        rc = tact_tets_word(v->r, name);
+        if (!rc && !strcasecmp(name, "METADATA")) {
+            return tact_tets_bad(v->r, "METADATA within FIELD cannot be read");
+        }
+        rc = rc ? rc : tact_tets_count(v->r, 1, "the number of components", &parts);
+        rc = rc ? rc : tact_tets_count(v->r, 1, "the number of tuples", &tuples);
+        rc = rc ? rc : read_type(v, &type);
+        rc = rc ? rc : read_values(v, name, type, tuples, parts);
+    }
+    return rc;
+}
+
+static int read_vectors(struct vtk *v, size_t tuples)
+{
+    char name[TACT_TETS_WORD];
+    const struct number_type *type;
+    int rc = tact_tets_word(v->r, name);
+    rc = rc ? rc : read_type(v, &type);
+    return rc ? rc : read_values(v, name, type, tuples, 3);
+}
+
+/* METADATA ends at an empty line. */
+static void skip_metadata(struct tets_reader *r)
+{
+    tact_tets_skip_line(r);
+    while (r->at < r->end && *r->at != '\n' && strncmp(r->at, "\r\n", 2) != 0) {
+        tact_tets_skip_line(r);
+    }
+}
+
+static int read_vtk_part(struct vtk *v, const char *word, size_t *tuples)
+{
+    if (!strcasecmp(word, "POINTS")) {
+        return read_points(v);
+    }
+    if (!strcasecmp(word, "CELLS")) {
+        return read_cells(v);
+    }
+    if (!strcasecmp(word, "CELL_TYPES")) {
+        return read_cell_types(v);
+    }
+    if (!strcasecmp(word, "POINT_DATA") || !strcasecmp(word, "CELL_DATA")) {
+        v->of_points = !strcasecmp(word, "POINT_DATA");
+        return tact_tets_count(v->r, 1, "a number of values", tuples);
+    }
+    if (!strcasecmp(word, "SCALARS")) {
+        return read_scalars(v, *tuples);
+    }
+    if (!strcasecmp(word, "VECTORS") || !strcasecmp(word, "NORMALS")) {
+        return read_vectors(v, *tuples);
+    }
+    if (!strcasecmp(word, "FIELD")) {
+        return read_field(v);
+    }
+    if (!strcasecmp(word, "METADATA")) {
+        skip_metadata(v->r);
+        return 0;
+    }
+    return tact_tets_bad(v->r,
+                         "\"%.40s\" cannot be read; expected POINTS, CELLS, CELL_TYPES, "
+                         "POINT_DATA, SCALARS or FIELD",
+                         word);
+}
+
+static int expect(struct vtk *v, const char *expected)
+{
+    char word[TACT_TETS_WORD];
+    int rc = tact_tets_word(v->r, word);
+    return rc ? rc
+           : strcasecmp(word, expected)
+               ? tact_tets_bad(v->r, "expected %s, not \"%.40s\"", expected, word)
+               : 0;
+}
+
+int tact_tets_read_vtk(struct tets_reader *r)
+{
+    struct vtk v = {.r = r};
+    char word[TACT_TETS_WORD];
+    size_t tuples = 0;
+    tact_tets_skip_line(r);
+    tact_tets_skip_line(r); /* the title */
+    int rc = tact_tets_word(r, word);
+    v.binary = !strcasecmp(word, "BINARY");
+    if (!rc && !v.binary && strcasecmp(word, "ASCII") != 0) {
+        rc = tact_tets_bad(r, "expected ASCII or BINARY, not \"%.40s\"", word);
+    }
+    rc = rc ? rc : expect(&v, "DATASET");
+    rc = rc ? rc : expect(&v, "UNSTRUCTURED_GRID");
+    while (!rc && !(rc = tact_tets_word(r, word)) && word[0]) {
+        rc = read_vtk_part(&v, word, &tuples);
+    }
+    if (rc == -ENOMEM) {
+        tact_error_set(r->err, rc, "out of memory");
+    }
+    free(v.offset);
+    free(v.vertices);
+    return rc;
+}

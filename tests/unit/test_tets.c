@@ -1,0 +1,357 @@
+/*
+ * Users' tetrahedra with pressures: legacy VTK and Gmsh files of one box, which must have the field
+ * of that box, and damaged ones, which must be refused by line.
+ */
+#include <errno.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include "contact/mesh/mesh.h"
+#include "contact/mesh/tets.h"
+#include "contact/pair/field/extent.h"
+#include "contact/pair/field/field.h"
+#include "contact/pair/options.h"
+#include "support/random.h"
+
+#define HALF 0.03 /* half side of the cube [m] */
+
+enum { VERTICES = 9, TETS = 12, ROOM = 1 << 14 };
+
+/* The cube's faces, two triangles each, and its centre, 8. */
+static const int face[TETS][3] = {{0, 1, 3}, {0, 3, 2}, {4, 7, 5}, {4, 6, 7}, {0, 5, 1}, {0, 4, 5},
+                                  {2, 3, 7}, {2, 7, 6}, {0, 2, 6}, {0, 6, 4}, {1, 5, 7}, {1, 7, 3}};
+
+static double coordinate(int vertex, int axis)
+{
+    return vertex == 8 ? 0.0 : vertex >> axis & 1 ? HALF : -HALF;
+}
+
+/* A text or binary file under construction. */
+struct file {
+    char text[ROOM];
+    size_t size;
+};
+
+static void print(struct file *f, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void print(struct file *f, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    f->size += (size_t)vsnprintf(f->text + f->size, ROOM - f->size, format, args);
+    va_end(args);
+    assert_true(f->size < ROOM);
+}
+
+static void big_endian(struct file *f, uint64_t bits, int bytes)
+{
+    for (int i = bytes - 1; i >= 0; i--) {
+        f->text[f->size++] = (char)(bits >> (8 * i));
+    }
+}
+
+static void number(struct file *f, double x, int binary)
+{
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    if (binary) {
+        big_endian(f, bits, 8);
+    } else {
+        print(f, "%d.%05d ", (int)x, (int)round(fabs(x - (int)x) * 1e5));
+    }
+}
+
+static void coordinates(struct file *f, int binary)
+{
+    for (int i = 0; i < 3 * VERTICES; i++) {
+        double x = coordinate(i / 3, i % 3);
+        if (!binary && x < 0.0) {
+            print(f, "-");
+            x = -x;
+        }
+        number(f, x, binary);
+    }
+    print(f, "\n");
+}
+
+/* modern: OFFSETS and CONNECTIVITY, with values in FIELD; otherwise counts, with SCALARS. */
+static void write_vtk(struct file *f, int binary, int modern, const char *name, double top)
+{
+    f->size = 0;
+    print(f, "# vtk DataFile Version %s\na cube\n%s\nDATASET UNSTRUCTURED_GRID\nPOINTS 9 double\n",
+          modern ? "5.1" : "3.0", binary ? "BINARY" : "ASCII");
+    coordinates(f, binary);
+    print(f, modern ? "CELLS 13 48\nOFFSETS vtktypeint64\n" : "CELLS 12 60\n");
+    for (int i = 0; modern && i <= TETS; i++) {
+        binary ? big_endian(f, 4 * (uint64_t)i, 8) : print(f, "%d ", 4 * i);
+    }
+    print(f, modern ? "\nCONNECTIVITY vtktypeint64\n" : "");
+    for (int i = 0; i < TETS; i++) {
+        const int cell[5] = {4, face[i][0], face[i][1], face[i][2], 8};
+        for (int k = modern; k < 5; k++) {
+            binary ? big_endian(f, (uint64_t)cell[k], modern ? 8 : 4) : print(f, "%d ", cell[k]);
+        }
+        print(f, binary ? "" : "\n");
+    }
+    print(f, "\nCELL_TYPES 12\n");
+    for (int i = 0; i < TETS; i++) {
+        binary ? big_endian(f, 10, 4) : print(f, "10\n");
+    }
+    print(f,
+          modern ? "\nPOINT_DATA 9\nFIELD FieldData 1\n%s 1 9 double\n"
+                 : "\nPOINT_DATA 9\nSCALARS %s double\nLOOKUP_TABLE default\n",
+          name);
+    for (int i = 0; i < VERTICES; i++) {
+        number(f, i == 8 ? top : 0.0, binary);
+    }
+    print(f, "\n");
+}
+
+static void write_msh(struct file *f, int modern, const char *name, double top)
+{
+    f->size = 0;
+    print(f, "$MeshFormat\n%s 0 8\n$EndMeshFormat\n$Nodes\n", modern ? "4.1" : "2.2");
+    print(f, modern ? "1 9 10 18\n3 1 0 9\n" : "9\n");
+    for (int i = 0; modern && i < VERTICES; i++) {
+        print(f, "%d\n", 10 + i);
+    }
+    for (int i = 0; i < VERTICES; i++) {
+        if (!modern) {
+            print(f, "%d ", 10 + i);
+        }
+        for (int k = 0; k < 3; k++) {
+            double x = coordinate(i, k);
+            print(f, x < 0.0 ? "-" : "");
+            number(f, fabs(x), 0);
+        }
+        print(f, "\n");
+    }
+    print(f, "$EndNodes\n$Elements\n%s",
+          modern ? "2 13 1 13\n2 1 2 1\n1 10 11 13\n3 1 4 12\n" : "13\n1 2 2 0 1 10 11 13\n");
+    for (int i = 0; i < TETS; i++) {
+        print(f, modern ? "%d " : "%d 4 2 0 1 ", i + 2);
+        print(f, "%d %d %d 18\n", 10 + face[i][0], 10 + face[i][1], 10 + face[i][2]);
+    }
+    print(f, "$EndElements\n$NodeData\n1\n\"%s\"\n1\n0.0\n3\n0\n1\n9\n", name);
+    for (int i = 0; i < VERTICES; i++) {
+        print(f, "%d ", 10 + i);
+        number(f, i == 8 ? top : 0.0, 0);
+        print(f, "\n");
+    }
+    print(f, "$EndNodeData\n");
+}
+
+static int warnings;
+
+static void count_warning(void *user, const char *text)
+{
+    (void)user;
+    print_message("%s\n", text);
+    warnings++;
+}
+
+/* Force of the file's field, 2 mm deep in a rigid half-space, by a material of 1e5 Pa and 10 mm. */
+static double force_of(const struct file *f, double scale)
+{
+    const struct tact_extent_store store = {.warn = count_warning};
+    const struct tact_field_material soft = {.modulus = 1e5, .thickness = 0.01, .store = &store};
+    struct tact_soup soup;
+    struct tact_shape shape = {.kind = TACT_SHAPE_MESH};
+    struct tact_mesh *mesh;
+    struct tact_pressure_field *field, *flat;
+    struct tact_pose at = tact_pose_identity(), floor = at;
+    struct tact_field_contact c;
+    struct tact_error err = {.line = 0};
+    if (tact_soup_read(f->text, f->size, "cube", scale, &soup, &err)) {
+        fail_msg("%d: %s", err.line, err.text);
+    }
+    assert_int_equal(soup.triangle_count, 12);
+    assert_int_equal(soup.vertex_count, 8);
+    assert_int_equal(tact_mesh_of_soup(&soup, &mesh, &err), 0);
+    tact_soup_free(&soup);
+    assert_true(fabs(mesh->volume / pow(2.0 * HALF * scale, 3.0) - 1.0) < 1e-12);
+    shape.mesh = mesh;
+    assert_int_equal(tact_field_of_shape(&shape, &soft, &field, &err), 0);
+    assert_int_equal(tact_field_cells(field), TETS);
+    assert_int_equal(tact_field_halfspace(INFINITY, &flat), 0);
+    struct tact_field_scratch *scratch = tact_field_scratch_create(100);
+    floor.position[2] = 0.002 - HALF * scale;
+    assert_int_equal(tact_field_touch(field, &at, flat, &floor, scratch, &c), 1);
+    tact_field_scratch_destroy(scratch);
+    tact_field_free(field);
+    tact_field_free(flat);
+    tact_mesh_free(mesh);
+    return c.wrench[2];
+}
+
+/* The pressure of a cube falls to 0 from a square whose half side is less by the depth: k d times
+ * the area, less what the sides of the pyramid lack. */
+static double exact_force(double slope, double half)
+{
+    const double d = 0.002, inner = 2.0 * (half - d);
+    /* int_0^d of the area within which the least distance from a side is over u, times k */
+    double sum = 0.0;
+    for (int i = 0; i < 100000; i++) {
+        double u = d * (i + 0.5) / 100000.0;
+        sum += pow(inner + 2.0 * (d - u), 2.0) * d / 100000.0;
+    }
+    return slope * sum;
+}
+
+static void all_formats_give_one_field(void **state)
+{
+    (void)state;
+    static struct file f;
+    const double pressure = 5e5, exact = exact_force(pressure / HALF, HALF);
+    for (int i = 0; i < 6; i++) {
+        if (i < 4) {
+            write_vtk(&f, i % 2, i / 2, "pressure", pressure);
+        } else {
+            write_msh(&f, i % 2, "Pressure", pressure);
+        }
+        double force = force_of(&f, 1.0);
+        print_message("format %d: %.6f N, exact %.6f\n", i, force, exact);
+        assert_true(fabs(force / exact - 1.0) < 1e-8);
+    }
+    assert_int_equal(warnings, 0);
+    write_vtk(&f, 0, 0, "pressure", 0.5); /* MPa */
+    force_of(&f, 1.0);
+    assert_int_equal(warnings, 1);
+    write_vtk(&f, 1, 1, "extent", HALF); /* the slope of the material, 1e7 Pa/m */
+    assert_true(fabs(force_of(&f, 1.0) / exact_force(1e7, HALF) - 1.0) < 1e-8);
+    assert_true(fabs(force_of(&f, 2.0) / exact_force(1e7, 2.0 * HALF) - 1.0) < 1e-8);
+}
+
+/* Reads the file, and checks its field. */
+static int try_file(const char *text, size_t size, struct tact_error *err)
+{
+    struct tact_soup soup;
+    memset(err, 0, sizeof *err);
+    int rc = tact_soup_read(text, size, "cube", 1.0, &soup, err);
+    if (!rc) {
+        rc = soup.tets ? tact_field_check_tets(soup.tets, err) : -EINVAL;
+        tact_soup_free(&soup);
+    }
+    return rc;
+}
+
+/* Replaces the first occurrence of a text. */
+static void replace(struct file *f, const char *old, const char *by)
+{
+    char *at = strstr(f->text, old);
+    assert_non_null(at);
+    size_t n = strlen(old), m = strlen(by), behind = f->size - (size_t)(at - f->text) - n;
+    memmove(at + m, at + n, behind + 1);
+    for (size_t i = 0; i < m; i++) {
+        at[i] = by[i];
+    }
+    f->size += m - n;
+}
+
+static void faults_are_refused_by_line(void **state)
+{
+    (void)state;
+    static const struct {
+        int msh; /* 0: VTK, 1: version 2.2, 2: version 4.1 */
+        const char *old, *by;
+        int line;
+        const char *says;
+    } faults[] = {
+        {0, "ASCII", "TEXT", 3, "expected ASCII or BINARY"},
+        {0, "UNSTRUCTURED_GRID", "POLYDATA", 4, "expected UNSTRUCTURED_GRID"},
+        {0, "POINTS 9", "POINTS 4000000000", 5, "does not fit"},
+        {0, "0.03000", "nan", 6, "finite number"},
+        {0, "0.03000", "3e10", 0, "beyond 1e9 m"},
+        {0, "4 0 1 3 8", "4 0 1 9 8", 8, "vertex is 9"},
+        {0, "4 0 1 3 8", "4 0 1 -1 8", 8, "vertex is -1"},
+        {0, "4 0 1 3 8", "3 0 1 3 8", 21, "a cell's number of vertices"},
+        {0, "4 0 1 3 8", "4 0 1 1 8", 0, "flat"},
+        {0, "4 0 1 3 8", "4 0 1 3 4", 0, "corners are all on the surface"},
+        {0, "\n10\n", "\n12\n", 22, "VTK's type 12"},
+        {0, "pressure", "temperature", 0, "no scalar"},
+        {0, "CELL_TYPES 12", "CELL_TYPES 11", 21, "as many"},
+        {0, "LOOKUP_TABLE default\n0.00000", "LOOKUP_TABLE default\n7.0", 0, "in place of 0"},
+        {1, "2.2", "3.0", 2, "expected 2.2 or 4.1"},
+        {1, "2.2 0", "2.2 1", 2, "a binary file"},
+        {1, "11 0.0", "10 0.0", 14, "two nodes have the number 10"},
+        {1, "2 4 2 0 1 10 11 13 18", "2 4 2 0 1 10 11 13 99", 19, "node 99"},
+        {1, "2 4 2 0 1", "2 5 2 0 1", 19, "Gmsh's type 5"},
+        {1, "18 500000.0", "19 500000.0", 49, "node 19"},
+        {1, "1\n9\n10 ", "1\n8\n10 ", 0, "without a pressure"},
+        {1, "$EndElements", "$EndElement", 0, "ends before $EndElements"},
+        {2, "1 9 10 18", "1 10 10 18", 0, "1 of 10 nodes are missing"},
+        {2, "3 1 0 9", "3 1 1 9", 6, "with parameters"},
+        {2, "3 1 4 12", "3 1 4 13", 0, "12 of 13 are left"},
+    };
+    static struct file f;
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+        struct tact_error err;
+        if (faults[i].msh) {
+            write_msh(&f, faults[i].msh - 1, "pressure", 5e5);
+        } else {
+            write_vtk(&f, 0, 0, "pressure", 5e5);
+        }
+        replace(&f, faults[i].old, faults[i].by);
+        int rc = try_file(f.text, f.size, &err);
+        print_message("%s:%d: %s\n", err.file, err.line, err.text);
+        assert_int_equal(rc, -EINVAL);
+        assert_non_null(strstr(err.text, faults[i].says));
+        if (faults[i].line) {
+            assert_int_equal(err.line, faults[i].line);
+        }
+    }
+    struct tact_error err;
+    assert_int_equal(try_file("<?xml version=\"1.0\"?>", 21, &err), -EINVAL);
+    assert_non_null(strstr(err.text, "legacy .vtk"));
+}
+
+/* Cut short anywhere, and with bytes changed at random, files are read or refused with a message.
+ */
+static void damaged_files_do_no_harm(void **state)
+{
+    (void)state;
+    static struct file good, f;
+    int refused = 0;
+    for (int format = 0; format < 6; format++) {
+        struct tact_error err;
+        if (format < 4) {
+            write_vtk(&good, format % 2, format / 2, "pressure", 5e5);
+        } else {
+            write_msh(&good, format % 2, "pressure", 5e5);
+        }
+        for (size_t size = 0; size + 16 < good.size; size += 7) {
+            char *exact = malloc(size + 1);
+            memcpy(exact, good.text, size);
+            if (!(try_file(exact, size, &err) < 0 && err.text[0]))
+                fail_msg("format %d of %zu bytes, %zu", format, size, good.size);
+            free(exact);
+        }
+        for (int i = 0; i < 400; i++) {
+            f = good;
+            for (int k = 0; k < 3; k++) {
+                size_t at = (size_t)(uniform(0.0, 1.0) * (double)f.size);
+                f.text[at] = (char)(random_bits() % 3 ? random_bits() : (uint64_t)'9');
+            }
+            int rc = try_file(f.text, f.size, &err);
+            assert_true(rc == 0 || (rc == -EINVAL && err.text[0]));
+            refused += rc != 0;
+        }
+    }
+    print_message("%d of 2400 damaged files refused\n", refused);
+    assert_true(refused > 800);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(all_formats_give_one_field),
+        cmocka_unit_test(faults_are_refused_by_line),
+        cmocka_unit_test(damaged_files_do_no_harm),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
