@@ -1,4 +1,5 @@
-/* Contact by pressure fields: a foot with two pads, and a disc, that slip and spin. */
+/* Contact by pressure fields: a foot with two pads, and a disc, that slip and spin; fingertips that
+ * pinch a ruler. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -57,4 +58,45 @@ void check_foot(void)
     simulation_check_energy(&p);
     simulation_free(&p);
     free(q);
+}
+
+/* Force [N] of a ball of a pressure E (depth / T)^power on a flat, and the mean distance of its
+ * pressure from the middle [m], by quadrature over the disc. */
+static double ball_on_flat(double radius, double depth, double modulus, double thickness,
+                           double power, double *arm)
+{
+    enum { RINGS = 20000 };
+    double height = radius - depth, semi = sqrt(radius * radius - height * height);
+    double force = 0.0, moment = 0.0;
+    for (int i = 0; i < RINGS; i++) {
+        double rho = semi * (i + 0.5) / RINGS;
+        double inside = radius - sqrt(rho * rho + height * height);
+        double load = modulus * pow(inside / thickness, power) * 2.0 * M_PI * rho * semi / RINGS;
+        force += load;
+        moment += load * rho;
+    }
+    *arm = moment / force;
+    return force;
+}
+
+void check_fingertips(void)
+{
+    struct simulation p;
+    double arm, force = ball_on_flat(0.008, 0.0015, 5.27e6, 0.008, 2.0, &arm);
+    double most = 2.0 * 0.8 * force * arm / (0.03 * G);
+    simulate("fingertips", 2.0, &p);
+    const struct body_state *held = simulation_body_at(&p, "held", -1);
+    const struct body_state *half = simulation_body_at(&p, "held", 1.0);
+    double margin = most / simulation_body_at(&p, "held", 0.0)->position[0];
+    double other = most / simulation_body_at(&p, "turning", 0.0)->position[0];
+    double creep =
+        hypot(held->position[0] - half->position[0], held->position[2] - half->position[2]);
+    double tilt = body_tilt_deg(held),
+           turned = body_tilt_deg(simulation_body_at(&p, "turning", -1));
+    print_message("    tips of %.4f N hold to %.3f mm: margin %.3f turns %.1e deg and creeps %.1e "
+                  "m in the second half, margin %.3f turns %.1f deg\n",
+                  force, 1e3 * most, margin, tilt, creep, other, turned);
+    assert_true(margin < 1.0301 && margin > 1.0 && tilt < 1e-3 && creep < 1e-12);
+    assert_true(other > 0.9699 && other < 1.0 && turned > 5.0);
+    simulation_free(&p);
 }

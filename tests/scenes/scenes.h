@@ -29,6 +29,7 @@ void check_pebbles(void);
 void check_corner(void);
 void check_pressed(void);
 void check_foot(void);
+void check_fingertips(void);
 void check_balances(void);
 void check_peg(void);
 void check_dominoes(void);

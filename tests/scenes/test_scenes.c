@@ -39,6 +39,7 @@ static const struct {
     {"corner", check_corner},
     {"pressed", check_pressed},
     {"foot", check_foot},
+    {"fingertips", check_fingertips},
     {"balances", check_balances},
     {"peg", check_peg},
     {"dominoes", check_dominoes},
