@@ -312,6 +312,134 @@ static void elastic_forces_are_conservative(void **state)
     tact_field_free(b);
 }
 
+/* Two solids on a closed path: centre + across cos + along sin, b fixed. */
+struct path {
+    const struct tact_pressure_field *a, *b;
+    struct tact_pose centre;
+    double across[3], along[3];
+    size_t alike; /* pairs of cells with equal pressures on it, trap 1 */
+};
+
+/* The force on a at an angle of the path, and the place of a. */
+static void force_on_path(struct path *p, double angle, double *force, double *place)
+{
+    struct tact_pose at = p->centre, origin = tact_pose_identity();
+    struct tact_field_contact c;
+    tact_v3_axpy(at.position, cos(angle), p->across);
+    tact_v3_axpy(at.position, sin(angle), p->along);
+    field_touch(p->a, &at, p->b, &origin, &c);
+    p->alike += c.alike;
+    tact_v3_copy(force, c.wrench);
+    tact_v3_copy(place, at.position);
+}
+
+static double distance_of(const double *a, const double *b)
+{
+    double d[3];
+    tact_v3_sub(d, a, b);
+    return tact_v3_norm(d);
+}
+
+/* Halves an interval, twenty times, each time the half in which the force changes more. Returns by
+ * how much it changes in the last. */
+static double largest_jump(struct path *p, double from, double to)
+{
+    double low[3], high[3], middle[3], place[3];
+    force_on_path(p, from, low, place);
+    force_on_path(p, to, high, place);
+    for (int i = 0; i < 20; i++) {
+        double at = 0.5 * (from + to);
+        force_on_path(p, at, middle, place);
+        int first = distance_of(low, middle) > distance_of(middle, high);
+        *(first ? &to : &from) = at;
+        tact_v3_copy(first ? high : low, middle);
+    }
+    return distance_of(low, high);
+}
+
+/* Round a path in `points` steps: net work over the work moved; the largest force, and where the
+ * second difference of the force is largest. */
+static double round_path(struct path *p, int points, double *most, double *bend)
+{
+    double last[3] = {0.0}, before[3] = {0.0}, at[3] = {0.0}, net = 0.0, gross = 0.0, worst = -1.0;
+    for (int k = 0; k <= points; k++) {
+        double force[3], place[3], sum[3], way[3], second[3];
+        force_on_path(p, 2.0 * PI * k / points, force, place);
+        tact_v3_add(sum, force, last);
+        tact_v3_sub(way, place, at);
+        double work = k ? 0.5 * tact_v3_dot(sum, way) : 0.0;
+        net += work;
+        gross += fabs(work);
+        *most = fmax(*most, tact_v3_norm(force));
+        for (int j = 0; j < 3; j++) {
+            second[j] = force[j] - 2.0 * last[j] + before[j];
+        }
+        if (k > 1 && tact_v3_norm(second) > worst) {
+            worst = tact_v3_norm(second);
+            *bend = 2.0 * PI * (k - 1) / points;
+        }
+        tact_v3_copy(before, last);
+        tact_v3_copy(last, force);
+        tact_v3_copy(at, place);
+    }
+    return gross > 0.0 ? fabs(net) / gross : 0.0;
+}
+
+/* On random paths the force has no jumps, over edges, faces and pieces that appear and vanish: in
+ * a millionth of a step, where it bends most, it changes by a small part of what it does in the
+ * step. Round each path its net work falls as the square of the step. */
+static void forces_have_no_jumps(void **state)
+{
+    (void)state;
+    enum { POINTS = 100, KINDS = 5 };
+    struct tact_mesh *mesh;
+    struct tact_pressure_field *ball = field_ball(0.03, 1e5, 2),
+                               *box = field_box(0.02, 0.03, 0.01, 4e4, 2);
+    struct tact_pressure_field *teeth = make_comb(4), *small = field_ball(0.012, 2e6, 1);
+    struct tact_pressure_field *hard = field_rigid_box(0.02, 0.03, 0.01, &mesh);
+    const struct tact_pressure_field *a[KINDS] = {ball, box, teeth, small, teeth};
+    const struct tact_pressure_field *b[KINDS] = {box, box, box, hard, hard};
+    int paths = campaign_size(30, 10000), touching = 0, alike = 0, jumps = 0;
+    double coarse = 0.0, fine = 0.0, worst = 0.0, worst_work = 0.0;
+    for (int i = 0; i < paths; i++) {
+        struct path p = {.a = a[i % KINDS], .b = b[i % KINDS], .centre = random_pose(0.02)};
+        double most = 0.0, bend = 0.0, step = 2.0 * PI / POINTS;
+        for (int k = 0; k < 3; k++) {
+            p.across[k] = uniform(-0.02, 0.02);
+            p.along[k] = uniform(-0.02, 0.02);
+        }
+        double first = round_path(&p, POINTS, &most, &bend);
+        double second = round_path(&p, 4 * POINTS, &most, &bend);
+        step *= 0.25;
+        double jump = most > 0.0 ? fmax(largest_jump(&p, bend - step, bend),
+                                        largest_jump(&p, bend, bend + step)) /
+                                       most
+                                 : 0.0;
+        touching += most > 0.0;
+        if (p.alike) {
+            alike++;
+            continue;
+        }
+        coarse += first;
+        fine += second;
+        worst = fmax(worst, jump);
+        worst_work = fmax(worst_work, second);
+        jumps += jump > 1e-5;
+    }
+    print_message("%d paths, %d touch, %d with equal pressures: largest change in 1e-6 of a step "
+                  "%.1e of the largest force, %d over 1e-5; net work, mean of 100 and 400 points "
+                  "%.1e, %.1e, worst %.1e of that moved\n",
+                  paths, touching, alike, worst, jumps, coarse / paths, fine / paths, worst_work);
+    assert_int_equal(jumps, 0);
+    assert_true(fine < 0.15 * coarse);
+    tact_field_free(ball);
+    tact_field_free(box);
+    tact_field_free(teeth);
+    tact_field_free(small);
+    tact_field_free(hard);
+    tact_mesh_free(mesh);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -319,6 +447,7 @@ int main(void)
         cmocka_unit_test(wrench_and_stiffness_are_derivatives),
         cmocka_unit_test(the_tree_search_finds_all_pairs),
         cmocka_unit_test(elastic_forces_are_conservative),
+        cmocka_unit_test(forces_have_no_jumps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
