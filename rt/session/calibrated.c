@@ -33,6 +33,25 @@ static int check_calibrated(const struct tact_session *s, uint32_t i, struct tac
     return 0;
 }
 
+/* A channel that leads a tool has a map to metres or radians: a tool has one scale for all three.
+ */
+static int check_tool_channels(const struct tact_session *s, int index, const char *key,
+                               const int *channels, uint32_t count, struct tact_error *err)
+{
+    const struct session_tool *tool = &s->tools[index];
+    for (uint32_t i = 0; i < count; i++) {
+        const struct tact_device_channel *channel =
+            &s->devices[tool->device].device.info.input[channels[i]];
+        if (channel->raw && !tool->rates) {
+            return tact_error_set(err, refuse(s, "tools", (uint32_t)index, key, err),
+                                  "outputs are not armed while %s is in bare %s: tact calibrate "
+                                  "--channel %s, or a map of its device",
+                                  channel->name, channel->unit, channel->name);
+        }
+    }
+    return 0;
+}
+
 int tact_session_check_calibrated(const struct tact_session *s, struct tact_error *err)
 {
     int rc = 0;
@@ -49,6 +68,13 @@ int tact_session_check_calibrated(const struct tact_session *s, struct tact_erro
                                 "--channel %s, a map of its device, or a scale here",
                                 channel->name, channel->unit, channel->name);
         }
+    }
+    for (int i = 0; !rc && s->output_count > 0 && i < s->tool_count; i++) {
+        const struct session_tool *tool = &s->tools[i];
+        rc = check_tool_channels(s, i, ".position", tool->position, tool->def->position_count, err);
+        rc = rc ? rc
+                : check_tool_channels(s, i, ".attitude", tool->attitude, tool->def->attitude_count,
+                                      err);
     }
     return rc;
 }

@@ -28,6 +28,7 @@ enum { X, Y, Z, W, I, J, K, RX, RY, RZ, CLUTCH, FINE, INPUTS, OUTPUTS = 6 };
  */
 static struct probe {
     int state;
+    int raw; /* 1: its position is not calibrated */
     double in[INPUTS], out[OUTPUTS];
     double deadman; /* on a device of its own */
 } probe;
@@ -75,6 +76,7 @@ static int probe_open(const struct tact_device_config *config, struct tact_devic
     out->info.output_count = OUTPUTS;
     for (int i = 0; i < INPUTS; i++) {
         snprintf(out->info.input[i].name, sizeof out->info.input[i].name, "%s", in[i]);
+        out->info.input[i].raw = probe.raw;
     }
     for (int i = 0; i < OUTPUTS; i++) {
         snprintf(out->info.output[i].name, sizeof out->info.output[i].name, "%s", to[i]);
@@ -450,6 +452,28 @@ static void a_held_gripper_moves_a_box(void **state)
     assert_true(fabs(result.position[2] - 0.02) < 1e-4 && fabs(turn - 0.8) < 2e-3);
 }
 
+/* A device whose position is in bare volts leads no tool that is felt. */
+static void refuses_uncalibrated_channels(void **state)
+{
+    (void)state;
+    static const struct tact_device_type *const types[] = {&probe_type, &pedal_type};
+    struct tact_session_options options = tact_session_options_default();
+    struct tact_session *session;
+    struct tact_scene *scene;
+    struct tact_error err = {.line = 0};
+    char out[4096];
+    options.types = types;
+    options.type_count = 2;
+    tact_number_print(out, sizeof out, text, stiffness, damping,
+                      "position: [x, y, z], force: [fx, fy, fz], limit: 1, rate: 1");
+    assert_int_equal(tact_scene_parse(out, strlen(out), "a.yaml", NULL, &scene, &err), 0);
+    probe = (struct probe){.state = TACT_DEVICE_OK, .raw = 1};
+    assert_int_equal(tact_session_create(scene, &options, &session, &err), -EINVAL);
+    print_message("%s:%d: %s: %s\n", err.file, err.line, err.key, err.text);
+    assert_string_equal(err.key, "tools[0].position");
+    tact_scene_free(scene);
+}
+
 /* A mass or an inertia that no arithmetic survives. */
 static void refuses_absurd_masses(void **state)
 {
@@ -487,6 +511,7 @@ int main(void)
         cmocka_unit_test(a_peg_reaches_the_floor),
         cmocka_unit_test(a_held_gripper_moves_a_box),
         cmocka_unit_test(refuses_bad_tools),
+        cmocka_unit_test(refuses_uncalibrated_channels),
         cmocka_unit_test(refuses_absurd_masses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
