@@ -66,7 +66,7 @@ void tact_world_destroy(struct tact_world *world)
                       world->laws,        world->poses,          world->contacts,
                       world->blocks,      world->block_nodes,    world->free_velocities,
                       world->constraints, world->pre_velocities, world->excess,
-                      world->states};
+                      world->exclusions,  world->states};
     tact_near_destroy(&world->near);
     tact_islands_destroy(&world->islands);
     tact_newton_destroy(&world->newton);
@@ -248,11 +248,56 @@ const struct tact_contact_model *tact_world_pair_model(const struct tact_world *
                  : tact_contact_model_default(&world->shapes[a].shape, &world->shapes[b].shape);
 }
 
+static int is_owner_of_world(const struct tact_world *world, const struct tact_owner *owner)
+{
+    if (owner->kind == TACT_OWNER_HAND) {
+        return owner->index >= 0 && owner->index < world->hand_count && owner->link >= 0 &&
+               owner->link < tact_hand_count(world->hands[owner->index].hand);
+    }
+    return owner->index >= 0 &&
+           (owner->kind == TACT_OWNER_FIXED || owner->index < world->body_count);
+}
+
+int tact_world_exclude(struct tact_world *world, struct tact_owner a, struct tact_owner b)
+{
+    if (world->finished || world->prepared.done || !is_owner_of_world(world, &a) ||
+        !is_owner_of_world(world, &b)) {
+        return -EINVAL;
+    }
+    struct world_exclusion *pair =
+        grow_array((void **)&world->exclusions, &world->exclusion_count, sizeof *pair);
+    if (!pair) {
+        return -ENOMEM;
+    }
+    *pair = (struct world_exclusion){{a, b}};
+    return 0;
+}
+
+static int are_equal_owners(const struct tact_owner *a, const struct tact_owner *b)
+{
+    return a->kind == b->kind && a->index == b->index &&
+           (a->kind != TACT_OWNER_HAND || a->link == b->link);
+}
+
+static int are_excluded(const struct tact_world *world, const struct tact_owner *a,
+                        const struct tact_owner *b)
+{
+    for (int i = 0; i < world->exclusion_count; i++) {
+        const struct tact_owner *of = world->exclusions[i].of;
+        if ((are_equal_owners(&of[0], a) && are_equal_owners(&of[1], b)) ||
+            (are_equal_owners(&of[0], b) && are_equal_owners(&of[1], a))) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 static int may_shapes_touch(const struct tact_world *world, int a, int b)
 {
     const struct tact_owner *of_a = &world->shapes[a].owner, *of_b = &world->shapes[b].owner;
     return !are_shapes_of_one_object(world, of_a, of_b) &&
-           !tact_constraints_connect(world, of_a, of_b) && tact_world_pair_law(world, a, b);
+           !tact_constraints_connect(world, of_a, of_b) && !are_excluded(world, of_a, of_b) &&
+           tact_world_pair_law(world, a, b);
 }
 
 int tact_world_max_patches(const struct tact_world *world, int a, int b)

@@ -164,6 +164,11 @@ TACT_API int tact_world_add_shape(struct tact_world *world, struct tact_owner ow
                                   const struct tact_shape *shape, const struct tact_pose *local,
                                   int material);
 
+/** Keeps the shapes of two owners apart from the contacts: they do not touch each other. For links
+ * of a hand, HAND owners with their link. -EINVAL for an owner that does not exist, or once the
+ * world is prepared; -ENOMEM. */
+TACT_API int tact_world_exclude(struct tact_world *world, struct tact_owner a, struct tact_owner b);
+
 /** Sets the law of two materials, small numbers from 0. Shapes whose materials have no law do not
  * touch. -EINVAL for values out of range, -ENOMEM. */
 TACT_API int tact_world_set_law(struct tact_world *world, int material_a, int material_b,
@@ -199,8 +204,8 @@ TACT_API const struct tact_contact_model *tact_world_find_gapless(const struct t
 
 /** Allocates everything that ticks need, with capacity for as many contacts as may be near at a
  * time. Nothing may be added afterwards. Two shapes may touch if their materials have a law and
- * their owners are different, not both fixed and not connected by a joint; two links of one hand
- * may touch unless one is the parent of the other. -ENOMEM, -E2BIG for more than
+ * their owners are different, not both fixed, not excluded and not connected by a joint; two links
+ * of one hand may touch unless one is the parent of the other. -ENOMEM, -E2BIG for more than
  * TACT_WORLD_MAX_SHAPES, -ENOTSUP where a model was named for two shapes that it does not support,
  * or -EINVAL on a second call. */
 TACT_API int tact_world_finish(struct tact_world *world);

@@ -102,6 +102,11 @@ struct block {
     struct mechanism_response response[2]; /* responses of the mechanisms of its bodies */
 };
 
+/* Two owners whose shapes do not touch each other. */
+struct world_exclusion {
+    struct tact_owner of[2];
+};
+
 struct tact_world {
     struct tact_world_options options;
     struct world_body *bodies;
@@ -110,6 +115,8 @@ struct tact_world {
     int hand_count;
     struct world_shape *shapes;
     int shape_count;
+    struct world_exclusion *exclusions;
+    int exclusion_count;
     struct tact_contact_law *laws; /* materials x materials; friction < 0: no law */
     int materials;
     struct world_constraint *constraints;

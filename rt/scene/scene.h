@@ -213,6 +213,11 @@ struct tact_scene_hand {
     uint32_t links_count;          /**< number of links */
 };
 
+/** Two objects whose shapes do not touch each other. */
+struct tact_scene_exclusion {
+    char *objects[2]; /**< each a body, "hand.link" or, of a base that moves, "hand.base" */
+};
+
 /** A device and its settings, which the device's factory checks. */
 struct tact_scene_device {
     char *name; /**< name of the device */
@@ -366,18 +371,20 @@ struct tact_scene {
     uint32_t bodies_count;                 /**< number of bodies */
     struct tact_scene_constraint *joints;  /**< [joints_count] joints of mechanisms */
     uint32_t joints_count;                 /**< number of joints of mechanisms */
-    struct tact_scene_hand *hands;         /**< [hands_count] hands */
-    uint32_t hands_count;                  /**< number of hands */
-    struct tact_scene_device *devices;     /**< [devices_count] devices */
-    uint32_t devices_count;                /**< number of devices */
-    struct tact_scene_input *inputs;       /**< [inputs_count] inputs */
-    uint32_t inputs_count;                 /**< number of inputs */
-    struct tact_scene_output *outputs;     /**< [outputs_count] outputs, those of tools last */
-    uint32_t outputs_count;                /**< number of outputs */
-    struct tact_scene_tool *tools;         /**< [tools_count] tools */
-    uint32_t tools_count;                  /**< number of tools */
-    struct tact_scene_marker *markers;     /**< [markers_count] markers */
-    uint32_t markers_count;                /**< number of markers */
+    struct tact_scene_exclusion *exclude; /**< [exclude_count] pairs of objects that do not touch */
+    uint32_t exclude_count;               /**< number of such pairs */
+    struct tact_scene_hand *hands;        /**< [hands_count] hands */
+    uint32_t hands_count;                 /**< number of hands */
+    struct tact_scene_device *devices;    /**< [devices_count] devices */
+    uint32_t devices_count;               /**< number of devices */
+    struct tact_scene_input *inputs;      /**< [inputs_count] inputs */
+    uint32_t inputs_count;                /**< number of inputs */
+    struct tact_scene_output *outputs;    /**< [outputs_count] outputs, those of tools last */
+    uint32_t outputs_count;               /**< number of outputs */
+    struct tact_scene_tool *tools;        /**< [tools_count] tools */
+    uint32_t tools_count;                 /**< number of tools */
+    struct tact_scene_marker *markers;    /**< [markers_count] markers */
+    uint32_t markers_count;               /**< number of markers */
     char *deadman; /**< channel "device.channel": outputs are armed only while it is above 0.5;
                       NULL: none */
 

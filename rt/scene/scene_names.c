@@ -217,6 +217,39 @@ static int check_output_source(const struct tact_scene_check *check, const struc
                : 0;
 }
 
+/** Two different objects, at least one of which moves. */
+static int check_exclusions(const struct tact_scene_check *check, const struct tact_scene *scene)
+{
+    struct name_list bodies = NAMED(scene, bodies, tact_scene_body);
+    for (uint32_t i = 0; i < scene->exclude_count; i++) {
+        char *const *names = scene->exclude[i].objects;
+        char path[TACT_SCENE_PATH];
+        bool moves = false;
+        for (int k = 0; k < 2; k++) {
+            snprintf(path, sizeof path, "exclude[%u].objects[%d]", i, k);
+            long body = find_name_in_list(&bodies, names[k], strlen(names[k]));
+            int rc = 0;
+            if (strchr(names[k], '.')) {
+                rc = check_joint_reference(check, scene, path, names[k], true);
+            } else if (body < 0) {
+                rc = tact_scene_report_bad_value(
+                    check, path, "no body is named \"%s\"; expected one, or \"hand.link\"",
+                    names[k]);
+            }
+            if (rc) {
+                return rc;
+            }
+            moves |= body < 0 || !scene->bodies[body].fixed;
+        }
+        snprintf(path, sizeof path, "exclude[%u].objects", i);
+        if (!moves || !strcmp(names[0], names[1])) {
+            return tact_scene_report_bad_value(
+                check, path, "expected two different objects, at least one of which moves");
+        }
+    }
+    return 0;
+}
+
 /** A measured joint has no virtual coupling to the device. */
 static int check_reaction_of_joint(const struct tact_scene_check *check,
                                    const struct tact_scene *scene, uint32_t i)
@@ -343,5 +376,6 @@ int tact_scene_check_names(const struct tact_scene_check *check, const struct ta
     }
     rc = rc ? rc : check_constraints(check, scene);
     rc = rc ? rc : check_pair_names(check, scene);
+    rc = rc ? rc : check_exclusions(check, scene);
     return rc ? rc : check_io_references(check, scene);
 }

@@ -216,6 +216,16 @@ static const cyaml_schema_field_t hand_fields[] = {
 static const cyaml_schema_value_t hand = {
     CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct tact_scene_hand, hand_fields)};
 
+static const cyaml_schema_value_t object_name = {
+    CYAML_VALUE_STRING(CYAML_FLAG_POINTER, char *, 1, 2 * MAX_NAME_LENGTH)};
+static const cyaml_schema_field_t exclusion_fields[] = {
+    CYAML_FIELD_SEQUENCE_FIXED("objects", NEEDED, struct tact_scene_exclusion, objects,
+                               &object_name, 2),
+    CYAML_FIELD_END,
+};
+static const cyaml_schema_value_t exclusion = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct tact_scene_exclusion, exclusion_fields)};
+
 static const cyaml_schema_field_t device_fields[] = {
     TEXT("name", NEEDED, tact_scene_device, name, MAX_NAME_LENGTH),
     TEXT("type", NEEDED, tact_scene_device, type, MAX_NAME_LENGTH),
@@ -344,6 +354,7 @@ static const cyaml_schema_field_t scene_fields[] = {
     LIST("pairs", OPTIONAL, tact_scene, pairs, &pair, 0, MAX_SCENE_PAIRS),
     LIST("bodies", OPTIONAL, tact_scene, bodies, &body, 0, MAX_SCENE_BODIES),
     LIST("joints", OPTIONAL, tact_scene, joints, &constraint, 0, MAX_SCENE_BODIES),
+    LIST("exclude", OPTIONAL, tact_scene, exclude, &exclusion, 0, MAX_SCENE_PAIRS),
     LIST("hands", OPTIONAL, tact_scene, hands, &hand, 0, MAX_SCENE_HANDS),
     LIST("devices", OPTIONAL, tact_scene, devices, &device, 0, MAX_DEVICES),
     LIST("inputs", OPTIONAL, tact_scene, inputs, &input, 0, MAX_SCENE_INPUTS_OUTPUTS),

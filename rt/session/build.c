@@ -87,21 +87,6 @@ static int add_body(struct tact_session *s, const struct tact_scene_body *def)
     return add_shapes(s, owner, def->shapes, def->shapes_count, &out->frame);
 }
 
-static struct tact_owner body_owner(const struct tact_scene *scene, const char *name)
-{
-    struct tact_owner owner = {TACT_OWNER_FIXED, 0, 0};
-    int moving = 0;
-    for (uint32_t i = 0; name && i < scene->bodies_count; i++) {
-        const struct tact_scene_body *body = &scene->bodies[i];
-        if (!strcmp(body->name, name)) {
-            owner.kind = body->fixed ? TACT_OWNER_FIXED : TACT_OWNER_BODY;
-            owner.index = body->fixed ? 1 + (int)i : moving;
-        }
-        moving += !body->fixed;
-    }
-    return owner;
-}
-
 /* The z axis of the joint's frame is its axis. */
 static struct tact_pose constraint_frame(const struct tact_scene_constraint *def)
 {
@@ -118,8 +103,9 @@ static struct tact_pose constraint_frame(const struct tact_scene_constraint *def
 
 static int add_constraint(struct tact_session *s, const struct tact_scene_constraint *def)
 {
-    struct tact_owner a = body_owner(s->scene, def->bodies[0]);
-    struct tact_owner b = body_owner(s->scene, def->bodies_count > 1 ? def->bodies[1] : NULL);
+    struct tact_owner a = tact_session_body_owner(s->scene, def->bodies[0]);
+    struct tact_owner b =
+        tact_session_body_owner(s->scene, def->bodies_count > 1 ? def->bodies[1] : NULL);
     struct tact_pose frame = constraint_frame(def);
     struct tact_constraint constraint;
     enum tact_constraint_kind kind = !strcmp(def->type, "ball")     ? TACT_CONSTRAINT_BALL
@@ -137,16 +123,6 @@ static int add_constraint(struct tact_session *s, const struct tact_scene_constr
     return tact_world_add_constraint(s->world, &constraint);
 }
 
-static int link_index(const struct tact_scene_hand *hand, const char *name)
-{
-    for (uint32_t i = 0; name && i < hand->links_count; i++) {
-        if (!strcmp(hand->links[i].name, name)) {
-            return (int)i;
-        }
-    }
-    return -1;
-}
-
 /* A link on the base of a hand has the last coordinate of a base that moves as its parent. */
 static struct tact_link_def link_def(const struct tact_scene_hand *hand,
                                      const struct tact_scene_link *link)
@@ -154,7 +130,7 @@ static struct tact_link_def link_def(const struct tact_scene_hand *hand,
     const int of_base = (int)tact_scene_base_links(hand), index = (int)(link - hand->links);
     const struct tact_scene_joint *joint = &link->joint;
     const struct tact_scene_coupling *coupling = joint->coupling;
-    struct tact_link_def def = {.parent = link->parent      ? link_index(hand, link->parent)
+    struct tact_link_def def = {.parent = link->parent ? tact_session_link_index(hand, link->parent)
                                           : index < of_base ? index - 1
                                                             : of_base - 1,
                                 .joint = index < of_base                ? TACT_JOINT_BASE
@@ -290,6 +266,17 @@ static int add_laws(struct tact_session *s)
     return 0;
 }
 
+static int add_exclusions(struct tact_session *s)
+{
+    int rc = 0;
+    for (uint32_t i = 0; !rc && i < s->scene->exclude_count; i++) {
+        char *const *names = s->scene->exclude[i].objects;
+        rc = tact_world_exclude(s->world, tact_session_find_owner(s->scene, names[0]),
+                                tact_session_find_owner(s->scene, names[1]));
+    }
+    return rc;
+}
+
 static struct tact_world_options world_options(const struct tact_scene *scene)
 {
     struct tact_world_options o = tact_world_options_default();
@@ -400,6 +387,7 @@ int tact_session_build_world(struct tact_session *s, struct tact_error *err)
         }
     }
     rc = rc ? rc : add_laws(s);
+    rc = rc ? rc : add_exclusions(s);
     if (!rc) {
         int refused = check_pair_models(s, err);
         refused = refused ? refused : check_fast_body_models(s, err);

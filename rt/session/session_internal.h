@@ -193,6 +193,15 @@ struct session_hand {
     uint32_t reaction, stop; /* only where it resists */
 };
 
+/* owners.c: the owner of a body's shapes; that of the world where name is NULL. */
+struct tact_owner tact_session_body_owner(const struct tact_scene *scene, const char *name);
+
+/* Index of a link in its hand, or -1. */
+int tact_session_link_index(const struct tact_scene_hand *hand, const char *name);
+
+/* The owner of the shapes of a body, "hand.link" or "hand.base", which exists. */
+struct tact_owner tact_session_find_owner(const struct tact_scene *scene, const char *name);
+
 /* 1: a joint has stops or dry friction. */
 static inline int tact_session_joint_resists(const struct tact_scene_joint *joint)
 {

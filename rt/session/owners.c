@@ -1,0 +1,44 @@
+/* The owners of shapes in the world by their names in the scene. */
+#include <string.h>
+#include "rt/session/session_internal.h"
+
+struct tact_owner tact_session_body_owner(const struct tact_scene *scene, const char *name)
+{
+    struct tact_owner owner = {TACT_OWNER_FIXED, 0, 0};
+    int moving = 0;
+    for (uint32_t i = 0; name && i < scene->bodies_count; i++) {
+        const struct tact_scene_body *body = &scene->bodies[i];
+        if (!strcmp(body->name, name)) {
+            owner.kind = body->fixed ? TACT_OWNER_FIXED : TACT_OWNER_BODY;
+            owner.index = body->fixed ? 1 + (int)i : moving;
+        }
+        moving += !body->fixed;
+    }
+    return owner;
+}
+
+int tact_session_link_index(const struct tact_scene_hand *hand, const char *name)
+{
+    for (uint32_t i = 0; name && i < hand->links_count; i++) {
+        if (!strcmp(hand->links[i].name, name)) {
+            return (int)i;
+        }
+    }
+    return -1;
+}
+
+struct tact_owner tact_session_find_owner(const struct tact_scene *scene, const char *name)
+{
+    const char *dot = strchr(name, '.');
+    for (uint32_t i = 0; dot && i < scene->hands_count; i++) {
+        const struct tact_scene_hand *hand = &scene->hands[i];
+        const size_t length = strlen(hand->name);
+        if (length == (size_t)(dot - name) && !memcmp(hand->name, name, length)) {
+            int is_base = hand->base && !strcmp(dot + 1, "base");
+            int link = is_base ? (int)tact_scene_base_links(hand) - 1
+                               : tact_session_link_index(hand, dot + 1);
+            return (struct tact_owner){TACT_OWNER_HAND, (int)i, link};
+        }
+    }
+    return tact_session_body_owner(scene, name);
+}
