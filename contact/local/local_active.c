@@ -5,11 +5,13 @@
 #include "contact/local/local_scaled_internal.h"
 #include "contact/vec.h"
 
-enum { STEPS = 8, SWITCHES = 6 };
+enum { STEPS = 16, SWITCHES = 6 };
 
 #define AT_LIMIT (1.0 - 1e-9) /* ratio to a limit from which the limit counts as reached */
 #define SOLVED                                                                                     \
-    1e-15          /* residual of the velocities, relative to their size, that is rounding alone */
+    1e-15 /* residual of the velocities, relative to their size, that is rounding alone */
+#define MAX_FALL 0.9      /* share of the normal force that a step may take away */
+#define MAX_OVERSHOOT 1.5 /* square of friction over that of its limit from which it is scaled */
 #define REST 1e-10 /* relative size of a residual that is accepted when Newton's method ends */
 
 /* Projects the normal part onto the face, and updates everything that depends on it. */
@@ -18,6 +20,38 @@ static void update_state(struct tact_active *a)
     tact_active_face_project(a);
     tact_active_velocities(a);
     tact_active_update_friction(a);
+}
+
+/* Multiplier of slip with the smallest residual. */
+static void estimate_slip_multiplier(struct tact_active *a)
+{
+    double v[3], resist[3];
+    tact_active_compute_slip(a, v);
+    tact_active_limit_surface_normal(a, resist);
+    double size = tact_v3_dot(resist, resist);
+    a->gamma = size > 0.0 ? tact_max(0.0, -tact_v3_dot(resist, v) / size) : 0.0;
+}
+
+/* Takes a step, shortened so that the normal force does not vanish. The limit of friction is an
+ * equation of squares, from beyond which Newton's method halves the excess in each step: friction
+ * far beyond it is scaled to it. Returns 0 where the step is not finite. */
+static int take_newton_step(struct tact_active *a, const struct tact_active_change *change)
+{
+    double fall = -change->n[0] / a->n[0];
+    double share = fall > MAX_FALL ? MAX_FALL / fall : 1.0;
+    tact_v3_axpy(a->n, share, change->n);
+    tact_v3_axpy(a->t, share, change->t);
+    a->gamma += share * change->gamma;
+    if (!(a->n[0] > 0.0) || !isfinite(a->n[0] + a->t[0] + a->t[1] + a->t[2])) {
+        return 0;
+    }
+    update_state(a);
+    if (a->slips && a->g > MAX_OVERSHOOT * a->n[0] * a->n[0]) {
+        tact_v3_scale(a->t, a->t, a->n[0] / sqrt(a->g));
+        update_state(a);
+        estimate_slip_multiplier(a);
+    }
+    return 1;
 }
 
 /* Newton's method with the present face and slip state. Returns 1 where it converged. */
@@ -33,24 +67,10 @@ static int newton_on_face(struct tact_active *a)
             return left <= REST * size;
         }
         tact_active_newton_step(a, &change);
-        tact_v3_add(a->n, a->n, change.n);
-        tact_v3_add(a->t, a->t, change.t);
-        a->gamma += change.gamma;
-        if (!(a->n[0] > 0.0) || !isfinite(a->n[0] + a->t[0] + a->t[1] + a->t[2])) {
+        if (!take_newton_step(a, &change)) {
             return 0;
         }
-        update_state(a);
     }
-}
-
-/* Multiplier of slip with the smallest residual. */
-static void estimate_slip_multiplier(struct tact_active *a)
-{
-    double v[3], resist[3];
-    tact_active_compute_slip(a, v);
-    tact_active_limit_surface_normal(a, resist);
-    double size = tact_v3_dot(resist, resist);
-    a->gamma = size > 0.0 ? tact_max(0.0, -tact_v3_dot(resist, v) / size) : 0.0;
 }
 
 /* Switches to slip: scales friction to its limit. */
