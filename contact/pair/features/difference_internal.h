@@ -69,9 +69,10 @@ int tact_difference_is_repeated(const struct tact_difference *points, int count,
 
 /*
  * The point of the difference nearest to the origin (Gilbert, Johnson and Keerthi 1988). simplex:
- * on input up to 3 points to start from; on output those that span the nearest point, or contain
- * the origin. It ends where the support repeats, which is exact for polytopes. 1: separated; 0:
- * they overlap, or are nearer than rounding allows a direction to be computed.
+ * on input up to 3 points to start from; on output those that span the nearest point, or four that
+ * contain the origin and have volume. It ends where the support repeats, which is exact for
+ * polytopes. 1: separated; 0: they overlap, or are nearer than rounding allows a direction to be
+ * computed.
  */
 int tact_gjk(struct tact_core_pair *pair, struct tact_simplex *simplex, struct tact_nearest *out);
 

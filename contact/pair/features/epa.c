@@ -131,13 +131,17 @@ static int complete_tetrahedron(struct polytope *p, double normal[3])
     return add_support_off_plane(p, normal, p->point[0].w);
 }
 
-/* Copies the first three or four points of the simplex that are distinct and not in a line or
- * plane. */
+/* Copies the first three points of the simplex that are distinct and not in a line; of four, which
+ * contain the origin and have volume, all. */
 static void copy_distinct_simplex_points(struct polytope *p, const struct tact_simplex *s)
 {
     double size = p->pair->size, u[3], v[3], n[3];
     p->points = 0;
     for (int i = 0; i < s->count; i++) {
+        if (s->count == 4) {
+            append_point(p, &s->point[i]);
+            continue;
+        }
         const double *w = s->point[i].w;
         int fits = p->points == 0 || is_distinct_point(p, p->point[0].w, w);
         if (fits && p->points > 1) {
@@ -145,12 +149,6 @@ static void copy_distinct_simplex_points(struct polytope *p, const struct tact_s
             tact_v3_sub(v, w, p->point[0].w);
             tact_v3_cross(n, u, v);
             fits = tact_v3_norm(n) > FLAT_TETRAHEDRON_HEIGHT * size * tact_v3_norm(u);
-        }
-        if (fits && p->points == 3) {
-            tact_v3_sub(v, p->point[2].w, p->point[0].w);
-            tact_v3_cross(n, u, v);
-            tact_v3_sub(v, w, p->point[0].w);
-            fits = fabs(tact_v3_dot(n, v)) > FLAT_TETRAHEDRON_HEIGHT * size * tact_v3_norm(n);
         }
         if (fits) {
             append_point(p, &s->point[i]);

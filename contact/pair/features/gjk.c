@@ -9,6 +9,8 @@
 
 enum { MOST_STEPS = 200 };
 
+static const double whole[3] = {1.0}; /* weight of a single point */
+
 /* Points of a simplex and their weights in its point nearest to the origin. */
 struct nearest_on {
     int count, index[3];
@@ -16,8 +18,9 @@ struct nearest_on {
     double n[3]; /* normal of the plane of three points, of any length */
 };
 
+/* The lengths of the arrays do not depend on the count, so that they are copied without a call. */
 static void set_nearest_point(struct nearest_on *best, const struct tact_simplex *s, int count,
-                              const int *index, const double *weight)
+                              const int index[3], const double weight[3])
 {
     double v[3] = {0.0, 0.0, 0.0};
     for (int i = 0; i < count; i++) {
@@ -27,8 +30,8 @@ static void set_nearest_point(struct nearest_on *best, const struct tact_simplex
     if (square < best->square) {
         best->count = count;
         best->square = square;
-        memcpy(best->index, index, (size_t)count * sizeof *index);
-        memcpy(best->weight, weight, (size_t)count * sizeof *weight);
+        memcpy(best->index, index, sizeof best->index);
+        memcpy(best->weight, weight, sizeof best->weight);
         tact_v3_copy(best->v, v);
     }
 }
@@ -38,14 +41,12 @@ static void try_nearest_on_edge(struct nearest_on *best, const struct tact_simpl
     double d[3];
     tact_v3_sub(d, s->point[k].w, s->point[i].w);
     double along = -tact_v3_dot(d, s->point[i].w), square = tact_v3_dot(d, d);
-    const int index[2] = {i, k};
-    static const double whole = 1.0;
-    if (!(along > 0.0)) {
-        set_nearest_point(best, s, 1, &index[0], &whole);
-    } else if (along >= square) {
-        set_nearest_point(best, s, 1, &index[1], &whole);
+    if (!(along > 0.0) || along >= square) {
+        const int index[3] = {along > 0.0 ? k : i};
+        set_nearest_point(best, s, 1, index, whole);
     } else {
-        const double weight[2] = {1.0 - along / square, along / square};
+        const int index[3] = {i, k};
+        const double weight[3] = {1.0 - along / square, along / square};
         set_nearest_point(best, s, 2, index, weight);
     }
 }
@@ -101,13 +102,12 @@ static int find_nearest_simplex_point(const struct tact_simplex *s, double flat,
                                       struct nearest_on *best)
 {
     static const int faces[4][4] = {{0, 1, 2, 3}, {0, 1, 3, 2}, {0, 2, 3, 1}, {1, 2, 3, 0}};
-    static const double whole = 1.0;
-    static const int first = 0;
+    static const int first[3] = {0};
     int inside = s->count == 4;
     best->square = INFINITY;
     best->count = 0;
     if (s->count == 1) {
-        set_nearest_point(best, s, 1, &first, &whole);
+        set_nearest_point(best, s, 1, first, whole);
     } else if (s->count == 2) {
         try_nearest_on_edge(best, s, 0, 1);
     } else if (s->count == 3) {
@@ -146,7 +146,9 @@ static void keep_supporting_vertices(struct tact_simplex *s, const struct neares
     for (int i = 0; i < best->count; i++) {
         kept[i] = s->point[best->index[i]];
     }
-    memcpy(s->point, kept, (size_t)best->count * sizeof *kept);
+    for (int i = 0; i < best->count; i++) {
+        s->point[i] = kept[i];
+    }
     s->count = best->count;
 }
 
@@ -223,10 +225,13 @@ int tact_gjk(struct tact_core_pair *pair, struct tact_simplex *simplex, struct t
     }
     for (int step = 0; step < MOST_STEPS; step++) {
         double back[3];
-        if (find_nearest_simplex_point(simplex, near, &best) || !(best.square > near * near)) {
+        if (find_nearest_simplex_point(simplex, near, &best)) {
             return 0;
         }
         keep_supporting_vertices(simplex, &best);
+        if (!(best.square > near * near)) {
+            return 0;
+        }
         search_direction(&best, d);
         tact_v3_scale(back, d, -1.0);
         tact_difference_support(pair, back, &next);
