@@ -66,8 +66,9 @@ def read_by_all(log, folder, draws):
 
 
 def logs(folder, draws):
-    # A page shows 12 events, and 48 channels.
-    for source, starts in ("good.mcap", (0, 10, 20, 30)), ("channels.mcap", (0,)):
+    # A page shows 12 events, and 48 channels. Under a sanitizer every string is read, and half of them are on a page.
+    starts = (0, 20) if os.environ.get("TACT_SANITIZED") else (0, 10, 20, 30)
+    for source, starts in ("good.mcap", starts), ("channels.mcap", (0,)):
         for start in starts:
             with open(os.path.join(folder, "strings"), "wb") as stream:
                 stream.write(b"".join(s + b"\0" for s in STRINGS[start:] + STRINGS[:start]))

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "contact/moments/moments.h"
+#include "support/campaign.h"
 #include "support/data.h"
 #include "support/moved.h"
 #include "support/random.h"
@@ -25,6 +26,9 @@ static const char *const names[] = {"knot.obj",
                                     "ycb/056_tennis_ball.obj",
                                     "allegro/link_0.0.stl",
                                     "allegro/link_12.0_right.stl"};
+
+/* Under a sanitizer every fifth pair: each mesh comes first and second in some of them. */
+enum { PAIR_STRIDE = SANITIZED ? 5 : 1 };
 
 static struct tact_moments_scratch *scratch;
 static struct tact_mesh *meshes[sizeof names / sizeof *names];
@@ -91,7 +95,7 @@ static void directions_agree(void **unused)
     (void)unused;
     double worst_v = 0.0, worst_c = 0.0, worst_s = 0.0, worst_g = 0.0, worst_swap = 0.0;
     int overlaps = 0;
-    for (int pair = 0; pair < count * count; pair++) {
+    for (int pair = 0; pair < count * count; pair += PAIR_STRIDE) {
         int i = pair % count, j = pair / count;
         struct tact_pose pi = random_overlapping_pose(meshes[i]),
                          pj = random_overlapping_pose(meshes[j]);
@@ -118,7 +122,7 @@ static void directions_agree(void **unused)
     }
     print_message("%d overlaps, three directions: V %.1e c %.1e C %.1e g %.1e; swapped %.1e\n",
                   overlaps, worst_v, worst_c, worst_s, worst_g, worst_swap);
-    assert_true(overlaps > count * count / 2);
+    assert_true(overlaps > count * count / 2 / PAIR_STRIDE);
     assert_true(worst_v < 1e-12 && worst_c < 1e-12 && worst_s < 1e-12 && worst_g < 1e-12);
     assert_true(worst_swap < 1e-12);
 }
@@ -129,7 +133,7 @@ static void gradient_is_derivative(void **unused)
     const double e = 1e-5;
     double worst = 0.0;
     int overlaps = 0;
-    for (int pair = 0; pair < count * count; pair += 2) {
+    for (int pair = 0; pair < count * count; pair += 2 * PAIR_STRIDE) {
         int i = pair % count, j = pair / count;
         struct tact_pose pi = random_overlapping_pose(meshes[i]),
                          pj = random_overlapping_pose(meshes[j]);
@@ -151,7 +155,7 @@ static void gradient_is_derivative(void **unused)
     }
     print_message("%d overlaps, central differences of V against the gradient: %.1e\n", overlaps,
                   worst);
-    assert_true(overlaps > count);
+    assert_true(overlaps > count / PAIR_STRIDE);
     assert_true(worst < 1e-5);
 }
 

@@ -230,7 +230,8 @@ static void the_rest_of_a_truncated_log_replays(void **state)
 {
     (void)state;
     uint64_t seed = 13 ^ campaign_seed();
-    for (int i = 0; i < 10; i++) {
+    const int trials = campaign_size(10, 10);
+    for (int i = 0; i < trials; i++) {
         struct tact_replay_report report;
         size_t at = chunks[0].end + session_random(&seed) % (size - chunks[0].end);
         write_copy(at);

@@ -272,7 +272,8 @@ static void a_changed_byte_is_detected(void **state)
     record(&o, log, &r);
     stat(log, &size);
     int fd = open(log, O_RDWR);
-    for (int i = 0; i < 40; i++) {
+    const int trials = campaign_size(40, 40);
+    for (int i = 0; i < trials; i++) {
         struct tact_replay_report report;
         struct tact_error err = {0};
         unsigned char byte, flipped;
