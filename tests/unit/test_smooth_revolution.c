@@ -13,6 +13,7 @@
 #include "contact/shape/charts.h"
 #include "support/random.h"
 #include "support/replays.h"
+#include "support/smooth_known.h"
 #include "support/world_scene.h"
 
 #define G 9.81
@@ -216,12 +217,56 @@ static void replays_from_any_tick(void **state)
     assert_true(report.counts[TACT_COUNT_EDGES] > 100);
 }
 
+/* A body with rings about it lies on a plane, or on another: at each crest it has the same normal
+ * and the same curvature, which a search from one of the contacts must not take for that one. */
+static void every_crest_is_found(void **state)
+{
+    (void)state;
+    enum { POINTS = 81 };
+    double profile[POINTS][2];
+    int total = 0, missed = 0;
+    for (int i = 0; i < POINTS; i++) { /* an ellipse with waves */
+        const double s = PI * i / (POINTS - 1), z = -0.03 * cos(s);
+        const double wave = 1e-3 * cos(2.0 * PI * z / 0.016) * sin(s);
+        profile[i][0] = i == 0 || i == POINTS - 1 ? 0.0 : 0.008 * sqrt(sin(s)) + wave;
+        profile[i][1] = z;
+    }
+    struct tact_charts *charts = NULL;
+    struct tact_error err = {.line = 0};
+    if (tact_charts_revolution((const double(*)[2])profile, POINTS, &charts, &err)) {
+        fail_msg("%s", err.text);
+    }
+    const struct tact_shape body = {.kind = TACT_SHAPE_REVOLUTION, .charts = charts},
+                            plane = {.kind = TACT_SHAPE_HALFSPACE};
+    for (int i = 0; i < campaign_size(100, 3000); i++) {
+        const double turn[3] = {0.5 * PI + uniform(-0.02, 0.02), 0.0, 0.0};
+        struct tact_pose pose[2] = {tact_pose_identity(), tact_pose_identity()};
+        struct smooth_pair pair;
+        struct smooth_contact c[TACT_PIECES];
+        int lost;
+        tact_quat_from_rotvec(pose[0].quat_wxyz, turn);
+        pose[1].position[2] = i % 2 ? 0.0 : -0.0185 + uniform(0.0, 1e-3);
+        pose[1].position[0] = uniform(-1e-3, 1e-3);
+        if (i % 2) {
+            pose[0].position[2] = 0.0091;
+        } else {
+            memcpy(pose[1].quat_wxyz, pose[0].quat_wxyz, sizeof pose[1].quat_wxyz);
+        }
+        tact_smooth_pair(&body, &pose[0], i % 2 ? &plane : &body, &pose[1], &pair);
+        const int found = tact_smooth_search_contacts(&pair, 3e-3, 0, c, &lost);
+        total += found;
+        missed += missed_with_known(&pair, 3e-3, c, found, 1e-6);
+    }
+    printf("%d contacts, %d missed by searches that begin with another\n", total, missed);
+    assert_true(total > 150 && missed == 0);
+    tact_charts_free(charts);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ball_swings_in_a_bowl),
-        cmocka_unit_test(charts_do_not_matter),
-        cmocka_unit_test(crossed_cylinders_rock),
+        cmocka_unit_test(ball_swings_in_a_bowl),  cmocka_unit_test(charts_do_not_matter),
+        cmocka_unit_test(crossed_cylinders_rock), cmocka_unit_test(every_crest_is_found),
         cmocka_unit_test(replays_from_any_tick),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,6 +7,7 @@
 #include "contact/pair/smooth/search_internal.h"
 
 #include <string.h>
+#include "contact/elementary.h"
 #include "contact/pair/smooth/contacts_internal.h"
 #include "contact/shape/charts_internal.h"
 
@@ -19,6 +20,13 @@
     0.5 /* rotation of its normal over a ball beyond which it has any normal [rad] */
 #define KNOWN_CONTACT_RADII                                                                        \
     2.0 /* relative to a cell's radius: a cell so near to a known contact starts no search */
+
+#define NARROW_CONE_COSINE                                                                         \
+    0.85 /* of the half angle of a node's cone up to which curvatures are compared: 0.55 rad */
+#define ROTATED_NORMAL_COSINE                                                                      \
+    0.8 /* of the largest angle of a normal from that of a known contact */
+#define CURVATURE_MARGIN                                                                           \
+    1.3 /* by how much more curvatures may differ over nodes than their samples say */
 
 enum {
     SEARCH_STACK_DEPTH = 128, /* of the stack of pairs of nodes; trees are balanced */
@@ -73,6 +81,97 @@ static int is_beside_known(const struct search *s, int k, const struct chart_nod
     return 0;
 }
 
+static double frobenius_norm(const double m[9])
+{
+    double sum = 0.0;
+    for (int i = 0; i < 9; i++) {
+        sum += m[i] * m[i];
+    }
+    return sqrt(sum);
+}
+
+/* Part of the surface of A (k = 0) or B about a point: of a node, or of a closed form. */
+struct surface_part {
+    const double *center, *normal, *bend; /* shape frame */
+    double radius, bend_off;              /* largest deviation of the map from bend [1/m] */
+};
+
+static struct surface_part part_of_node(const struct chart_node *node)
+{
+    return (struct surface_part){node->center, node->axis, node->bend, node->radius,
+                                 node->cosine < NARROW_CONE_COSINE ? INFINITY : node->bend_off};
+}
+
+/* Of a closed form about a point, as large as a node's ball. The curvature of a sphere and of a
+ * plane is the same everywhere. */
+static struct surface_part part_of_closed_form(const struct tact_shape *shape,
+                                               const struct tact_surface_point *point,
+                                               double radius)
+{
+    const double norm = frobenius_norm(point->bend), turn = MAX_CURVATURE_GROWTH * radius * norm;
+    double off = turn > WIDE_NORMAL_ROTATION ? INFINITY : (MAX_CURVATURE_GROWTH - 1.0) * norm;
+    if (shape->kind == TACT_SHAPE_SPHERE || shape->kind == TACT_SHAPE_HALFSPACE) {
+        off = 0.0;
+    }
+    return (struct surface_part){point->at, point->normal, point->bend, radius, off};
+}
+
+/*
+ * Adds the curvature of a part of A's or B's surface to sum (11, 12, 22 over the tangents of a
+ * contact). Returns how much the curvature between the two may differ from it [1/m]: as it does
+ * over the part, and as the normals of the contact and the part do that it does not account for.
+ * INFINITY where the normals are far from each other.
+ */
+static double add_part_curvature(const struct smooth_pair *pair, int k,
+                                 const struct smooth_contact *c, const struct surface_part *part,
+                                 double sum[3])
+{
+    double d[3], normal[3], t[2][3], bent[2][3], along[3], miss[2];
+    tact_m3_tmul_v3(d, pair->turn[k], c->arm[k]);
+    tact_v3_sub(d, part->center, d);
+    tact_m3_tmul_v3(normal, pair->turn[k], c->frame);
+    tact_v3_scale(normal, normal, k ? 1.0 : -1.0);
+    if (tact_v3_dot(normal, part->normal) < ROTATED_NORMAL_COSINE) {
+        return INFINITY;
+    }
+    tact_v3_sub(normal, part->normal, normal);
+    tact_m3_mul_v3(along, part->bend, d);
+    for (int m = 0; m < 2; m++) {
+        tact_m3_tmul_v3(t[m], pair->turn[k], c->frame + 3 + 3 * m);
+        tact_m3_mul_v3(bent[m], part->bend, t[m]);
+        miss[m] = tact_v3_dot(t[m], normal) - tact_v3_dot(t[m], along);
+    }
+    sum[0] += tact_v3_dot(t[0], bent[0]);
+    sum[1] += tact_v3_dot(t[0], bent[1]);
+    sum[2] += tact_v3_dot(t[1], bent[1]);
+    return part->bend_off + tact_hypot(miss[0], miss[1]) / tact_max(tact_v3_norm(d), part->radius);
+}
+
+/*
+ * 1 where two parts have no contact but a known one. The distance of the surfaces above the tangent
+ * plane of that has the second derivative L_A + L_B over the plane; where it is positive from there
+ * to both parts, the distance is convex and has one minimum.
+ */
+static int has_only_known_contact(const struct search *s, const struct surface_part part[2])
+{
+    const double off = part[0].bend_off + part[1].bend_off;
+    for (int i = 0; i < s->found && i < TACT_PIECES && off < INFINITY; i++) {
+        const struct smooth_contact *c = &s->contact[i];
+        double sum[3] = {0.0}, differ = tact_max(s->near, fabs(c->gap)); /* g L_A L_B */
+        for (int k = 0; k < 2; k++) {
+            differ *= frobenius_norm(part[k].bend) + part[k].bend_off;
+        }
+        for (int k = 0; k < 2; k++) {
+            differ += add_part_curvature(s->pair, k, c, &part[k], sum);
+        }
+        double least = 0.5 * (sum[0] + sum[2]) - tact_hypot(0.5 * (sum[0] - sum[2]), sum[1]);
+        if (least > CURVATURE_MARGIN * differ) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 /* Keeps a start among the best. */
 static void keep_best_starts(struct search *s, const struct start *start)
 {
@@ -113,8 +212,8 @@ static double cosine_of_sum(double ca, double sa, double cb, double sb)
     return ca * cb - sa * sb;
 }
 
-/* 1 where a node of the charts of A or B (k) may touch the other surface, which is in closed form;
- * *start: of a leaf. */
+/* 1 where a node of the charts of A or B (k) may touch the other surface, which is in closed form,
+ * in a contact that is not known; *start: of a leaf. */
 static int may_node_touch_closed_form(const struct search *s, int k, const struct chart_node *node,
                                       struct start *start)
 {
@@ -140,10 +239,13 @@ static int may_node_touch_closed_form(const struct search *s, int k, const struc
     if (gap > s->near + node->radius) {
         return 0;
     }
-    double turn =
-        MAX_CURVATURE_GROWTH * node->radius *
-        sqrt(p.bend[0] * p.bend[0] + p.bend[4] * p.bend[4] + p.bend[8] * p.bend[8] +
-             2.0 * (p.bend[1] * p.bend[1] + p.bend[2] * p.bend[2] + p.bend[5] * p.bend[5]));
+    struct surface_part part[2];
+    part[k] = part_of_node(node);
+    part[1 - k] = part_of_closed_form(pair->shape[1 - k], &p, node->radius);
+    if (has_only_known_contact(s, part)) {
+        return 0;
+    }
+    double turn = MAX_CURVATURE_GROWTH * node->radius * frobenius_norm(p.bend);
     if (turn > WIDE_NORMAL_ROTATION || node->cosine < 0.0) {
         return 1;
     }
@@ -217,7 +319,8 @@ static void search_charts(struct search *s)
         int at[2] = {stack[count][0], stack[count][1]};
         const struct chart_node *a = &of[0][at[0]], *b = &of[1][at[1]];
         struct start start = {.cell = {a, b}};
-        if (!may_chart_nodes_touch(s, a, b, &start.miss)) {
+        const struct surface_part part[2] = {part_of_node(a), part_of_node(b)};
+        if (!may_chart_nodes_touch(s, a, b, &start.miss) || has_only_known_contact(s, part)) {
             continue;
         }
         if (a->first < 0 && b->first < 0) {
