@@ -106,11 +106,11 @@ void tact_direct_add_bound(struct direct *d, const struct joint_bound *bound, do
                            double impulse)
 {
     for (int k = 0; k < bound->node_count; k++) {
-        const struct bound_chart_node *node = &bound->nodes[k];
+        const struct bound_chain *node = &bound->nodes[k];
         int column = d->row[node->node];
         tact_axpy(d->rhs + 6 * column, impulse, node->y, node->dof);
         for (int i = 0; i < bound->node_count; i++) {
-            const struct bound_chart_node *other = &bound->nodes[i];
+            const struct bound_chain *other = &bound->nodes[i];
             int row = d->row[other->node];
             double *out = i == k ? d->diagonal + 36 * (size_t)row : find_entry(d, row, column);
             for (int m = 0; m < other->dof; m++) {
@@ -124,7 +124,7 @@ double tact_direct_rate(const struct direct *d, const struct joint_bound *bound)
 {
     double sum = 0.0;
     for (int k = 0; k < bound->node_count; k++) {
-        const struct bound_chart_node *node = &bound->nodes[k];
+        const struct bound_chain *node = &bound->nodes[k];
         sum += tact_dot(node->y, d->rhs + 6 * d->row[node->node], node->dof);
     }
     return sum;

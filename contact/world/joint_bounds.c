@@ -18,23 +18,22 @@ static int is_bounded(const struct tact_link_def *def)
 }
 
 /* Lists the chains between a joint and the base of its hand; returns their number. */
-static int list_chains_to_base(const struct world_hand *hand, int joint,
-                               struct bound_chart_node *nodes)
+static int list_chains_to_base(const struct world_hand *hand, int joint, struct bound_chain *nodes)
 {
     int count = 0;
     for (int i = joint; i >= 0; i = hand->hand->links[i].def.parent) {
         int slot = hand->hand->links[i].slot, node = hand->node + slot / TACT_NODE;
         if (count == 0 || nodes[count - 1].node != node) {
             nodes[count++] =
-                (struct bound_chart_node){.node = node,
-                                          .dof = slot % TACT_NODE + 1,
-                                          .w = hand->hand->w + slot / TACT_NODE * TACT_NODE};
+                (struct bound_chain){.node = node,
+                                     .dof = slot % TACT_NODE + 1,
+                                     .w = hand->hand->w + slot / TACT_NODE * TACT_NODE};
         }
     }
     return count;
 }
 
-static void add_bounds(struct tact_world *world, int hand, struct bound_chart_node **next)
+static void add_bounds(struct tact_world *world, int hand, struct bound_chain **next)
 {
     struct joint_bounds *bounds = &world->bounds;
     const struct world_hand *of = &world->hands[hand];
@@ -92,7 +91,7 @@ int tact_joint_bounds_create(struct tact_world *world)
         return -ENOMEM;
     }
     partition_numbers(world, most);
-    struct bound_chart_node *next = bounds->nodes;
+    struct bound_chain *next = bounds->nodes;
     for (int i = 0; i < world->hand_count; i++) {
         add_bounds(world, i, &next);
     }

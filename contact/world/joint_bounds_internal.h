@@ -22,7 +22,7 @@
 struct direct;
 
 /* The part of y in one chain of joints: a node of the world. */
-struct bound_chart_node {
+struct bound_chain {
     int node;
     int dof;
     double *w;
@@ -32,7 +32,7 @@ struct bound_chart_node {
 /* One joint's. */
 struct joint_bound {
     int hand, joint;
-    struct bound_chart_node *nodes; /* chains between the joint and the base of its hand */
+    struct bound_chain *nodes; /* chains between the joint and the base of its hand */
     int node_count;
     double lowest_rate, highest_rate; /* that the stops allow in this tick [rad/s, m/s] */
     double kink[2];                   /* impulses, ascending [N m s, N s] */
@@ -52,7 +52,7 @@ struct hand_bounds {
 struct joint_bounds {
     struct joint_bound *list;
     int count;
-    struct bound_chart_node *nodes;     /* storage of their nodes */
+    struct bound_chain *nodes;          /* storage of their nodes */
     struct hand_bounds *hands;          /* of each hand */
     double *numbers;                    /* storage of all arrays of numbers */
     double *factor;                     /* work of the solution, n x n, n the most of a hand */
